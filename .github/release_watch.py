@@ -70,7 +70,7 @@ def drafted(release: str, addresses: Sequence[str], out: Path, arguments: Sequen
     parts = [
         f"# RocketMQ {release}: {'methods that rules name have changed' if code else 'no method has changed'}",
         fenced(compared, "console"),
-        "After a release: read what is listed, then see docs/provenance.md.",
+        "After a release: read what is listed, then see docs/guides/provenance.md.",
     ]
     for address in addresses:
         folder = out / address.replace(":", "-")

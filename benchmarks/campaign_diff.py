@@ -30,7 +30,8 @@ from rocketmq_conformance.conformance.campaign.analysis.diff import diff
 from rocketmq_conformance.conformance.campaign.tables import blocks
 from rocketmq_conformance.conformance.campaign.tables.packing import signed
 from rocketmq_conformance.conformance.campaign.tables.reading import open_campaign
-from rocketmq_conformance.conformance.campaign.tables.schema import CASES, DIVERGENCES, RUNS, VERSION
+from rocketmq_conformance.conformance.campaign.tables.schema import CASES, DIVERGENCES, RUNS
+from rocketmq_conformance.conformance.campaign.tables.version import VERSION
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.divergence import format_result
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest, fingerprint_of
@@ -119,6 +120,8 @@ class CampaignWriter:
             "arm": pa.DictionaryArray.from_arrays(nothing, ["random"]),
             "verdict": pa.DictionaryArray.from_arrays(pa.array(verdicts), [CONFORMS, DIVERGES]),
             "digest": pa.array(digests),
+            "voice": nothing,
+            "rules_voice": nothing,
             "steps": pa.array(steps),
             "seconds": pa.array(random.random(size, np.float32)),
             "rules": _lists(rules, 10),

@@ -38,7 +38,8 @@ from rocketmq_conformance.conformance.campaign.analysis.discovery import discove
 from rocketmq_conformance.conformance.campaign.analysis.engine import opened_campaigns
 from rocketmq_conformance.conformance.campaign.spec import block_size
 from rocketmq_conformance.conformance.campaign.tables import blocks
-from rocketmq_conformance.conformance.campaign.tables.schema import BEHAVIOURS, CASES, DIVERGENCES, RUNS, VERSION
+from rocketmq_conformance.conformance.campaign.tables.schema import BEHAVIOURS, CASES, DIVERGENCES, RUNS
+from rocketmq_conformance.conformance.campaign.tables.version import VERSION
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
@@ -54,7 +55,7 @@ MIB = 1 << 20
 
 def synthesise(folder: Path, cases: int, differing: float, shown: int, diverges: bool) -> None:
     """Write a campaign; of two with the same numbers, only those of ``diverges`` differ from the model."""
-    block = block_size((ADDRESS,), 1, cases)
+    block = block_size((ADDRESS,), cases)
     folder.mkdir(parents=True)
     asked = {"addresses": [ADDRESS], "suites": [SUITE], "cases": cases, "seed": SEED, "steps": None, "block": block}
     content = {"version": VERSION, "kit": __version__, "rulebook": rulebook.digest(), "configuration": asked}
@@ -136,6 +137,8 @@ def _cases(numbers: Any, digests: Any, verdicts: Any, behaviours: Any, shown: in
         "arm": pa.DictionaryArray.from_arrays(same, ["random"]),
         "verdict": pa.DictionaryArray.from_arrays(pa.array(verdicts), [CONFORMS, DIVERGES]),
         "digest": pa.array(digests),
+        "voice": same,
+        "rules_voice": same,
         "steps": pa.array(np.full(size, 40, np.int32)),
         "seconds": pa.array(np.zeros(size, np.float32)),
         "rules": none,

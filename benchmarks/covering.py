@@ -1,9 +1,9 @@
 """Covering plans against random cases of the same sampler: behaviours and mutants by the number of steps.
 
-    python benchmarks/covering.py [--cases 16000] [--processes N] [--mutants docs/covering-mutants.csv] [SUITE …]
+    python benchmarks/covering.py [--cases 16000] [--processes N] [--mutants FILE.csv] [SUITE …]
 
-prints the tables of docs/covering.md, and writes for every mutant the steps until it is noticed. The random cases are
-none of those that the plans were searched in.
+prints the tables of docs/explanation/covering.md and writes for every mutant the steps until it is noticed. The random
+cases are none of those that the plans were searched in.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def main() -> None:
     parser.add_argument("--mutants", type=int, default=6)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    names = given.suites or [name for name, suite in SUITES.items() if suite.ordinary and suite.side is not Side.WHOLE]
+    names = given.suites or [name for name, suite in SUITES.items() if suite.ordinary and not suite.side.runs_by_itself]
     with TemporaryDirectory() as folder, chdir(folder):  # Hypothesis keeps its examples in the current one
         found = {name: measured(SUITES[name], given.seconds, given.mutants, given.seed) for name in names}
     heads = ["suite", *(f"{what}: {tier}" for what in ("cases", "behaviours", "mutants") for tier in TIERS)]

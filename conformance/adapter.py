@@ -13,7 +13,7 @@ arguments left: its outcome is what timers did meanwhile.
 Each optional ability of an adapter is a Protocol: :class:`VirtualClock`, :class:`InProcess`, :class:`Streams`,
 :class:`TakesTurns`, :class:`TakesTime`, :class:`TakesPart`, :class:`EndsCases`, :class:`RefusesSuites`,
 :class:`RefusesFaults`, :class:`RecordsMessages`, :class:`Shared`, :class:`WholeCases`, :class:`KeepsLog`,
-:class:`ShowsLines`, :class:`FollowsProfile`. docs/adapter-changes.md says since when each is there.
+:class:`ShowsLines`, :class:`FollowsProfile`. docs/reference/adapter-changes.md says since when each is there.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ from rocketmq_conformance.conformance.targets.clause_steps import clause_steps
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import INTERRUPTED, Event, ExpectedDivergence, RunEnded
 from rocketmq_conformance.reports.tiers import CORPUS, COVER, HYPOTHESIS, SEEDED, TIERS
-from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.discovery import SUITES, suite_of
 from rocketmq_conformance.suites.declare.reach import UnreachableRuleError, reach
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -90,7 +90,7 @@ def run(
     if suites is None:
         chosen = [suite for suite in SUITES.values() if suite.ordinary]
     else:
-        chosen = [_suite(one) for one in suites]
+        chosen = [suite_of(one) for one in suites]
     options = Options(
         address=target if isinstance(target, str) else f"python:{type(target).__module__}:{type(target).__qualname__}",
         seed=secrets.randbelow(2**32) if seed is None else seed,
@@ -241,14 +241,6 @@ def _reaching(rule: str, suites: Sequence[Suite], hello: Hello, profile: Profile
 def _can_be_shared_out(target: str | Adapter, suites: Sequence[Suite]) -> bool:
     """Can other processes open it, and find these suites by their names?"""
     return isinstance(target, str) and all(SUITES.get(suite.name) is suite for suite in suites)
-
-
-def _suite(name: str | Suite) -> Suite:
-    if isinstance(name, Suite):
-        return name
-    if name not in SUITES:
-        raise ValueError(f"No suite is called {name!r}; there are {', '.join(SUITES)}.")
-    return SUITES[name]
 
 
 def _rulebook(version: str) -> RuleBook:

@@ -1,7 +1,7 @@
 """Hypothesis machines for the tests of other projects: any suite, against any address or adapter.
 
-docs/hypothesis.md is the tutorial. A machine opens what it judges with its first case, or when its ``TestCase`` begins,
-and closes it when that ends, or the process does.
+docs/tutorial/hypothesis.md is the tutorial. A machine opens what it judges with its first case, or when its
+``TestCase`` begins, and closes it when that ends, or the process does.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ from rocketmq_conformance.conformance.engine.judge import Judged, fingerprint_of
 from rocketmq_conformance.conformance.engine.shrink import Shrunk
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.opening import Opening, opened
-from rocketmq_conformance.conformance.strategies import DrawnPlan, positions_of, suite_of
+from rocketmq_conformance.conformance.strategies import DrawnPlan, positions_of
 from rocketmq_conformance.models.outcome import Expected
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.reports.divergence_block import what_differs
 from rocketmq_conformance.reports.event import DIVERGES
 from rocketmq_conformance.reports.text import clean
+from rocketmq_conformance.suites.declare.discovery import suite_of
 from rocketmq_conformance.suites.declare.hypothesis_machine import (
     Playing,
     SuiteMachine,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rocketmq_conformance.conformance.engine.model_tour import Tours
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.discovery import suite_of
 from rocketmq_conformance.suites.declare.domain import Domain
 from rocketmq_conformance.suites.declare.hypothesis_machine import arguments, drawn
 from rocketmq_conformance.suites.declare.operation import Operation, OperationSpec
@@ -37,14 +37,6 @@ class DrawnPlan:
 
     def __repr__(self) -> str:
         return f"{self.suite.name}: {'; '.join(map(str, self.operations))}"
-
-
-def suite_of(suite: str | Suite) -> Suite:
-    """A suite, or that of a name; ValueError when there is none."""
-    known = suite if isinstance(suite, Suite) else SUITES.get(suite)
-    if known is None:
-        raise ValueError(f"There is no suite {suite!r}: `rocketmq-conformance list suites` names them all.")
-    return known
 
 
 def positions_of(suite: Suite, names: Sequence[str]) -> list[int]:

@@ -33,6 +33,24 @@ def looks(limit: float, clock: SteadyClock = time, least: int = 0) -> Iterator[b
             return
 
 
+def fair_looks(limit: float, pause: float, longest: float, clock: SteadyClock = time) -> Iterator[None]:
+    """Go round once a look, for ``limit`` seconds of which a look is at most two pauses: looks that take longer say
+    that the machine is busy, not that what is waited for is late. TimeoutError when the looks take more than
+    ``longest`` seconds: that decides nothing.
+
+    Who looks pauses in between, for ``pause`` seconds.
+    """
+    began = seen = clock.monotonic()
+    spent = 0.0
+    while spent <= limit:
+        yield
+        now = clock.monotonic()
+        spent += min(now - seen, 2 * pause)
+        seen = now
+        if spent <= limit and now - began > longest:
+            raise TimeoutError(f"what was waited for had not come within {longest:.0f} s, on a machine that is busy")
+
+
 def wait_until(done: Callable[[], object], limit: float, every: float, clock: SteadyClock = time) -> bool:
     """Look ``every`` so many seconds, for ``limit`` seconds at most, until it is ``done``; False when it is not.
 

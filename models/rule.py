@@ -72,6 +72,8 @@ class Reason:
     #: Rules of single decisions that show in the answer without deciding all of it, such as where a queue begins that a
     #: whole consumer takes: they are met with it, and no difference is named after them.
     beneath: tuple[str, ...] = ()
+    #: Is the answer one that its rules leave open, so that the case decides nothing from there on?
+    unpromised: bool = False
 
 
 @cache

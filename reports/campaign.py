@@ -48,9 +48,10 @@ from rocketmq_conformance.reports.short_block import separator, show_kinds
 from rocketmq_conformance.reports.suite_lines import EACH, QUIET, STYLES, ShortSuiteLines
 from rocketmq_conformance.reports.text import clean, count, duration, rate
 from rocketmq_conformance.reports.text_table import text_table
+from rocketmq_conformance.reports.voices import sides, since
 
-#: Short reports: lost cases, and rows of new behaviour, that are listed.
-LOST, DISCOVERIES = 5, 10
+#: Short reports: lost cases, rows of new behaviour, and ways in which addresses part, that are listed.
+LOST, DISCOVERIES, VOICES = 5, 10, 12
 #: Seconds between two plain lines of progress, growing with the campaign.
 FIRST_LINE, MOST_LINES = 5.0, 60.0
 
@@ -125,6 +126,9 @@ class CampaignReport:
         if summary.ended:
             self._heading("Suites")
             self._suites()
+        if summary.voices:
+            self._heading("Voices")
+            self._voices()
         if summary.lost:
             self._heading("Lost cases")
             self._lost()
@@ -184,6 +188,19 @@ class CampaignReport:
             self._screen.show(Text(clean(line)), wrap=False)
         if len(self._summary.lost) > len(lost):
             self._left_out.append(count(len(self._summary.lost) - len(lost), "lost case"))
+
+    def _voices(self) -> None:
+        """Which addresses part from which, a row for each way."""
+        found = self._summary.voices if self._verbose else self._summary.voices[:VOICES]
+        table = text_table(("suite", "cases", "voices"), numbers=("cases",), folded=("voices",))
+        for one in found:
+            lines = list(sides(one, self._summary.addresses))
+            if one.since:
+                lines.append(f"since {since(one)}")
+            table.add_row(clean(one.suite), f"{one.cases:,}", Text("\n".join(map(clean, lines))))
+        self._screen.show(table)
+        if len(self._summary.voices) > len(found):
+            self._left_out.append(f"{count(len(self._summary.voices) - len(found), 'row')} of voices")
 
     def _discoveries(self) -> None:
         found = self._summary.discoveries

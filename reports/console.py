@@ -141,7 +141,7 @@ class ConsoleReport:
         text = f"{clean(event.suite) or count(len(self._turns), 'suite')}: {done} after {duration(event.seconds)}"
         if event.divergences:
             text += f", {count(event.divergences, 'kind')} of divergences"
-        if turns:
+        if turns and event.left:
             text += f"; about {duration(event.left)} more"
         self._screen.show(Text(text, style="dim"))
 

@@ -24,6 +24,7 @@ from rocketmq_conformance.reports.event import (
     RunStarted,
     SuiteEnded,
     SuiteStarted,
+    Voices,
 )
 from rocketmq_conformance.reports.measurement_event import (
     CorruptionEnded,
@@ -46,6 +47,7 @@ EVENTS: tuple[type[Event], ...] = (
     DivergenceFound,
     SuiteEnded,
     Discovery,
+    Voices,
     CaseLost,
     ExpectedDivergence,
     RulesJudged,

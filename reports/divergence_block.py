@@ -1,6 +1,6 @@
 """The full block of a divergence, on the console and in JUnit: it can be understood without another file.
 
-docs/failure.md explains it part by part. ``short_block`` makes the short one.
+docs/reference/report.md explains it part by part. ``short_block`` makes the short one.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from rich.text import Text
 from rocketmq_conformance.reports.event import MODEL, DivergenceFound, DivergenceStep
 from rocketmq_conformance.reports.text import clean, common_ends, count
 from rocketmq_conformance.reports.text_table import text_table
+from rocketmq_conformance.reports.timeline import chart
 
 #: Answers longer than this are hard to compare by eye, so what differs is shown by itself.
 LONG = 60
@@ -24,6 +25,8 @@ LONG = 60
 _AROUND = 16
 #: Parts of an answer that differ and are shown, and messages of a step.
 _PARTS, _MESSAGES = 12, 12
+#: Requests of a history that are drawn.
+_CHART = 24
 #: Longer answers are not written into the plan once more.
 _SHORT = 24
 
@@ -51,6 +54,10 @@ def block(divergence: DivergenceFound, title: str, about: Sequence[tuple[str, Re
     if divergence.consequence:
         parts += [grid([(clean(divergence.harm), Text(clean(divergence.consequence), style="bold"))]), ""]
     parts += [grid(_rules(divergence)), "", grid(_answers(divergence)), ""]
+    drawn = chart(divergence.history, _CHART)
+    if drawn:
+        lines = [Text(line, style="bold red" if differs else "") for line, differs in drawn]
+        parts += [grid([("time", lines[0]), *(("", line) for line in lines[1:])]), ""]
     states = _states(divergence)
     if states:
         parts += [grid(states), ""]

@@ -4,9 +4,9 @@ A run emits, in this order: one ``RunStarted``; per suite one ``SuiteStarted``, 
 ``DivergenceFound``, one ``SuiteEnded``; one ``RunEnded``. ``Progress`` may come at any time. A stream without
 ``RunEnded`` was cut off, and nothing may be concluded from it. Values are JSON values only.
 
-A campaign emits the same, with one ``SuiteEnded`` per suite and implementation, and ``Discovery`` and ``CaseLost``
-before ``RunEnded``. A run with a file of expected divergences emits an ``ExpectedDivergence`` per entry. Before its
-``RunEnded`` a run says in one ``RulesJudged`` what became of every rule.
+A campaign emits the same, with one ``SuiteEnded`` per suite and implementation, and ``Discovery``, ``CaseLost`` and,
+over several addresses, ``Voices`` before ``RunEnded``. A run with a file of expected divergences emits an
+``ExpectedDivergence`` per entry. Before its ``RunEnded`` a run says in one ``RulesJudged`` what became of every rule.
 
 New fields get a default and new event kinds a new class, which older readers can live with; anything else raises
 ``FORMAT``.
@@ -232,6 +232,8 @@ class DivergenceFound(Event):
     unshrunk: str = ""
     #: What differs in the answer, by name: [name, expected, observed]; none when it has no names for its parts.
     parts: list[list[str]] = field(default_factory=list)
+    #: Of requests at the same time [who, what, when sent, when answered or "", answer, expected or ""], each in turn.
+    history: list[list[str]] = field(default_factory=list)
     #: A sentence on what may be wrong with the adapter instead, or "".
     warning: str = ""
     #: Why the difference decides nothing, with what may explain it; "" for a divergence.
@@ -311,6 +313,23 @@ class Discovery(Event):
     chance: float
     #: [cases, behaviours seen by then], in the order of the cases; a few hundred points at most.
     curve: list[list[int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Voices(Event):
+    """Of a campaign over several addresses: cases of a suite in which the same addresses did the same."""
+
+    kind: ClassVar[str] = "voices"
+    suite: str
+    cases: int
+    #: The first of them.
+    case: int
+    #: By voice: the addresses that did the same, none where rules alone would have had it so.
+    addresses: list[list[str]]
+    #: By voice: the addresses whose rules would have had it so.
+    rules: list[list[str]]
+    #: [address, the one before it] where neighbours have different voices.
+    since: list[list[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

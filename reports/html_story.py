@@ -11,10 +11,11 @@ from rocketmq_conformance.reports.html_sequence import Diagram, diagram
 from rocketmq_conformance.reports.html_text import Piece, clipped, count, figure, first_items, mark_differences, share
 from rocketmq_conformance.reports.kinds import Kind, harm_rank, kinds_of
 from rocketmq_conformance.reports.run_summary import RunSummary
+from rocketmq_conformance.reports.timeline import spans
 
 #: Kinds that are shown in full, kinds that get a line, and the lengths of the lists of a kind.
 FULL, LINES = 40, 1000
-STEPS, MESSAGES, SEPARATORS, RULES, CASES, PARTS = 40, 24, 12, 8, 20, 24
+STEPS, MESSAGES, SEPARATORS, RULES, CASES, PARTS, REQUESTS = 40, 24, 12, 8, 20, 24, 24
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,17 @@ class FeatureShares:
     others: str
     diverging_width: float
     others_width: float
+
+
+@dataclass(frozen=True)
+class RequestBar:
+    """A request of a history: who asked what and the answer, and from when to when it was under way, in percent."""
+
+    text: str
+    begin: float
+    width: float
+    differs: bool
+    answered: bool
 
 
 @dataclass(frozen=True)
@@ -105,6 +117,8 @@ class Story:
     separates: list[FeatureShares]
     more_separates: int
     diagram: Diagram
+    #: Requests at the same time.
+    requests: list[RequestBar]
     plan: str
     #: Names of the two answers, in a heading and in a sentence.
     heads: tuple[str, str]
@@ -191,6 +205,7 @@ def _story(summary: RunSummary, number: int, kind: Kind) -> Story:
         separates=[_bar(item.feature, item.diverging, item.others) for item in separates],
         more_separates=more_separates,
         diagram=diagram(shown, words),
+        requests=_requests(one.history),
         plan=clipped(one.plan, 4000),
         heads=heads,
         words=words,
@@ -203,6 +218,21 @@ def _differing_only(one: DivergenceFound) -> list[DivergenceStep]:
     """The steps, where the one that diverges has of its answers what differs."""
     expected, observed = what_differs(one)
     return [replace(step, expected=expected, observed=observed) if step.diverges else step for step in one.steps]
+
+
+def _requests(history: Sequence[Sequence[str]]) -> list[RequestBar]:
+    found, moments = spans(history)
+    percent = 100 / max(moments, 1)
+    return [
+        RequestBar(
+            text=clipped(f"{one.who}, {one.text}", 300),
+            begin=round(one.sent * percent, 2),
+            width=round(((moments if one.answered is None else one.answered + 0.5) - one.sent) * percent, 2),
+            differs=bool(one.wanted),
+            answered=one.answered is not None,
+        )
+        for one in found[:REQUESTS]
+    ]
 
 
 def _also(summary: RunSummary, one: DivergenceFound, kind: Kind) -> str:

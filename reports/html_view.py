@@ -24,6 +24,7 @@ from rocketmq_conformance.reports.repeats import once
 from rocketmq_conformance.reports.run_summary import RunSummary
 from rocketmq_conformance.reports.text import rate
 from rocketmq_conformance.reports.tiers import CORPUS, COVER, HYPOTHESIS, SEEDED
+from rocketmq_conformance.reports.voices import sides, since
 
 #: Tiers whose cases are a fact of their own.
 _TIERS = {
@@ -32,8 +33,8 @@ _TIERS = {
     SEEDED: "Cases from the seed",
     HYPOTHESIS: "Cases that Hypothesis drew",
 }
-#: Notes and lost cases that are listed.
-NOTES, LOST = 40, 200
+#: Notes, lost cases and ways in which implementations part that are listed.
+NOTES, LOST, VOICES = 40, 200, 200
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,17 @@ class Lost:
     case: str
     address: str
     reason: str
+
+
+@dataclass(frozen=True)
+class VoiceRow:
+    """A way in which implementations part."""
+
+    suite: str
+    cases: str
+    first: str
+    voices: list[str]
+    since: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +94,8 @@ class View:
     rules: Rules
     charts: list[Chart]
     more_charts: int
+    voices: list[VoiceRow]
+    more_voices: int
     lost: list[Lost]
     more_lost: int
     resources: list[Fact]
@@ -97,6 +111,7 @@ def view(summary: RunSummary) -> View:
     rows, more_suites = suites(summary)
     drawn, more_charts = charts(summary.discoveries)
     lost, more_lost = first_items(summary.lost, LOST)
+    spoken, more_voices = first_items(summary.voices, VOICES)
     subject = clipped(f"{header.implementation} {header.version}".strip(), 200) if header else "no run"
     if len(summary.addresses) > 1:
         subject = count(len(summary.addresses), "implementation")
@@ -120,6 +135,17 @@ def view(summary: RunSummary) -> View:
         rules=rules(summary),
         charts=drawn,
         more_charts=more_charts,
+        voices=[
+            VoiceRow(
+                clipped(one.suite, 120),
+                figure(one.cases),
+                figure(one.case),
+                [clipped(side, 600) for side in sides(one, summary.addresses)],
+                clipped(since(one), 600),
+            )
+            for one in spoken
+        ],
+        more_voices=more_voices,
         lost=[
             Lost(
                 clipped(x.suite, 120),

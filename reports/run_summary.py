@@ -31,6 +31,7 @@ from rocketmq_conformance.reports.event import (
     RunStarted,
     SuiteEnded,
     SuiteStarted,
+    Voices,
 )
 from rocketmq_conformance.reports.rule_results import borne_out, rule_results
 from rocketmq_conformance.reports.tiers import COVER, HYPOTHESIS, SEEDED
@@ -74,6 +75,7 @@ class RunSummary:
     #: The same by tier: tier -> verdict -> how many.
     tiers: dict[str, dict[str, int]] = field(default_factory=dict)
     discoveries: list[Discovery] = field(default_factory=list)
+    voices: list[Voices] = field(default_factory=list)
     lost: list[CaseLost] = field(default_factory=list)
     #: Entries of a file of expected divergences.
     expected: list[ExpectedDivergence] = field(default_factory=list)
@@ -101,6 +103,8 @@ class RunSummary:
                 self.ended[event.suite, event.address] = event
             case Discovery():
                 self.discoveries.append(event)
+            case Voices():
+                self.voices.append(event)
             case CaseLost():
                 self.lost.append(event)
             case ExpectedDivergence():

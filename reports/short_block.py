@@ -15,6 +15,7 @@ from rocketmq_conformance.reports.kinds import Kind
 from rocketmq_conformance.reports.run_summary import RunSummary
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.text import clean, common_ends, count, first_names
+from rocketmq_conformance.reports.timeline import chart
 
 #: Lines of a block, with its headline, its replay line and the blank line behind it.
 LINES = 14
@@ -25,6 +26,8 @@ _BODY = LINES - 3
 _ROOM = ((5, 5), (4, 3), (3, 2), (2, 2), (2, 1))
 #: Other parts that differ and are named.
 _NAMED = 2
+#: Requests of a history that are drawn, at least.
+_CHART = 4
 #: Lines of each answer.
 _ANSWER = 2
 
@@ -55,16 +58,20 @@ class ShortBlock:
         does = Cut(Text(clean(one.consequence), style="bold"), 2, label=clean(one.harm)) if one.consequence else None
         first = does.lines(console, width) if does else []
         facts = [line for cut in _facts(one) for line in cut.lines(console, width)]
-        answers = [line for cut in _answers(one) for line in cut.lines(console, width)]
+        requests = len(chart(one.history, _BODY))  # which have the answers
+        answers = [line for cut in _answers(one) for line in cut.lines(console, width)] if not requests else []
         for rule_lines, operation_lines in _ROOM:
             rule = Cut(_rules(one.rules), rule_lines, label="rule").lines(console, width) if one.rules else []
             room = _BODY - len(first) - len(rule) - len(facts) - len(answers)
             plan = [cut.lines(console, width) for cut in _plan(one.steps, operation_lines)]
-            if sum(map(len, plan)) <= room:
+            if requests:  # which say what most of the steps before do
+                plan = _end_of(plan, len(plan[-1]) + min(len(plan) - 1, 1))
+            if sum(map(len, plan)) + min(requests, _CHART) <= room:
                 break
         else:
-            plan = _end_of(plan, room)
-        yield from (*first, *rule, *facts, *(line for lines in plan for line in lines), *answers)
+            plan = _end_of(plan, room) if sum(map(len, plan)) > room else plan
+        drawn = [line for cut in _drawn(one, room - sum(map(len, plan))) for line in cut.lines(console, width)]
+        yield from (*first, *rule, *facts, *(line for lines in plan for line in lines), *drawn, *answers)
 
 
 def _facts(divergence: DivergenceFound) -> list[Cut]:
@@ -123,6 +130,15 @@ def _plan(steps: Sequence[DivergenceStep], operation_lines: int) -> list[Cut]:
     before = [Cut(Text(clean(one.operation)), 1, label=f"step {one.number}") for one in steps if one is not last]
     operation = Text.assemble((clean(last.operation), "bold"), (f"  {clean(last.state_kind)}", "dim"))
     return [*before, Cut(operation, operation_lines, label=f"step {last.number} of {len(steps)}")]
+
+
+def _drawn(divergence: DivergenceFound, room: int) -> list[Cut]:
+    """The requests that were sent at the same time, a line for each."""
+    lines = chart(divergence.history, room)
+    return [
+        Cut(Text(line, style="bold red" if differs else ""), 1, label="" if at else "time")
+        for at, (line, differs) in enumerate(lines)
+    ]
 
 
 def _end_of(plan: list[list[Text]], room: int) -> list[list[Text]]:

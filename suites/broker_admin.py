@@ -99,6 +99,19 @@ class ResetQueue(Operation):
 
 
 @operation(
+    "A client in this language resets a group to max: answers the (queue, offset) pairs, those that the members were "
+    "notified of, and whether these got them as a list or a table, null for none.",
+    side=Side.BROKER,
+    weight=4,
+    words=words.RESET_FORM,
+)
+class ResetFrom(Operation):
+    group: Annotated[int, values.GROUP]
+    topic: Annotated[int, Values(0, 1, 2, weights=(6, 1, 1))]
+    language: Annotated[str, Values("CPP", "JAVA", "GO")]
+
+
+@operation(
     "Clone the offsets of a group for another one; a missing topic is a field that is not sent.",
     side=Side.BROKER,
     weight=6,
@@ -163,6 +176,7 @@ def bind(profile: Profile) -> BoundModel:
             Clone: model.clone,
             Correction: model.correction,
             GroupStats: model.stats,
+            ResetFrom: model.reset_from,
         },
     )
 
@@ -186,6 +200,7 @@ SUITE = Suite(
         "BQ-RESET-2",
         "BQ-RESET-3",
         "BQ-RESET-QUEUE",
+        "BQ-RESET-CPP",
         "BQ-RESET-RANGE",
         "BQ-COM-5",
         "BQ-COM-9-RESETS",
@@ -234,7 +249,7 @@ SUITE = Suite(
         values.NOT_READABLE,
         values.NO_TIMER,
         values.NO_SQL,
-        values.members_reset("BQ-RESET-1", "BQ-RESET-QUEUE"),
+        values.members_reset("BQ-RESET-1", "BQ-RESET-QUEUE", "BQ-RESET-CPP"),
         values.brokers_reset(
             *("BQ-RESET-2", "BQ-RESET-3", "BQ-RESET-RANGE", "BQ-COM-5", "BQ-COM-9-RESETS"),
             *("BQ-PULL-9", "BQ-UPDATE-RESET"),

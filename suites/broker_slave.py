@@ -6,7 +6,7 @@ Slow on real brokers: a slave asks its master every 10 or 60 s, and a step waits
 from typing import Annotated
 
 from rocketmq_conformance.models.broker.broker_slave import MASTER_NODE, SLAVE_NODE, BrokerSlaveModel, Pair
-from rocketmq_conformance.models.broker.configuration import SERVER_RESET, SLAVE_READS
+from rocketmq_conformance.models.broker.configuration import SERVER_RESET, SLAVE_ACTS, SLAVE_READS, STRICT_LOCKS
 from rocketmq_conformance.models.broker.lifecycle import KILL, STOP
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
@@ -39,7 +39,12 @@ class End(Operation):
     how: Annotated[str, Values(STOP, KILL)]
 
 
-@operation("Start the master again.", side=Side.BROKER, weight=12, guard=lambda pair: not pair.up)
+@operation(
+    "Start the master again: OFFLINE if it does not come online.",
+    side=Side.BROKER,
+    weight=12,
+    guard=lambda pair: not pair.up,
+)
 class Start(Operation):
     pass
 
@@ -123,6 +128,27 @@ class Reset(Operation):
     offset: Annotated[int, _OFFSET]
 
 
+@operation(
+    "Search the offset of a queue of topic 0 for a time after all messages (`late`), or before them.",
+    side=Side.BROKER,
+    weight=4,
+)
+class Search(Operation):
+    at: Annotated[str, _AT]
+    queue: Annotated[int, _QUEUE]
+    late: Annotated[bool, Values(True, False)]
+
+
+@operation(
+    "A member locks a queue at the master, then another one at the slave: answers whether either got it, null for a "
+    "master that is down.",
+    side=Side.BROKER,
+    weight=4,
+)
+class Lock(Operation):
+    queue: Annotated[int, _QUEUE]
+
+
 def _bind(profile: Profile) -> BoundModel:
     model = BrokerSlaveModel(profile)
     return BoundModel(
@@ -141,6 +167,8 @@ def _bind(profile: Profile) -> BoundModel:
             Bounds: model.bounds,
             Pull: model.pull,
             Reset: model.reset,
+            Search: model.search,
+            Lock: model.lock,
         },
     )
 
@@ -166,6 +194,8 @@ SUITE = Suite(
         *("SLV-SYNC-OFFSETS", "SLV-SYNC-KEEPS", "SLV-SYNC-TABLES", "SLV-SYNC-RESETS", "SLV-GONE", "SLV-QUERY"),
         *("SLV-UPDATE", "SLV-MESSAGES", "SLV-SEND", "SLV-PULL-BUSY", "SLV-PULL-COMMIT", "SLV-PULL-MOVED"),
         *("SLV-PULL-READ", "SLV-SYNC-PULLED", "SLV-RESET", "SLV-ADMIN", "RUN-DOWN-1", "RUN-RESTART-1"),
+        *("SLV-LOCK", "SLV-LOCK-STRICT", "SLV-ACT-SEND", "SLV-ACT-BACK", "SLV-ACT-OFFLINE", *values.SEARCHES[:2]),
+        *values.SEARCHES[3:],
         *("BQ-TOPIC-1", "BQ-TOPIC-2", "BQ-TOPIC-3", "BQ-TOPIC-TIMER", "BQ-GROUP-1", "BQ-GROUP-2", "BQ-GROUP-3"),
         *("BQ-COM-5", "BQ-COM-9", "BQ-COM-9-RESETS", "BQ-UPDATE-1", "BQ-UPDATE-2", "BQ-UPDATE-RESET"),
         *values.QUERIES[:1],
@@ -188,6 +218,31 @@ SUITE = Suite(
             setting=SLAVE_READS,
             values=("false",),
             because="the slave is read: slaveReadEnable is on",
+        ),
+        RuleLimit(
+            rules=("SLV-SEND",),
+            broker="all",
+            setting=SLAVE_ACTS,
+            values=("false",),
+            because="the slave may act as master: enableSlaveActingMaster is on",
+        ),
+        RuleLimit(
+            rules=("SLV-ACT-SEND", "SLV-ACT-BACK", "SLV-ACT-OFFLINE", "SLV-LOCK-STRICT"),
+            setting=SLAVE_ACTS,
+            values=("true",),
+            because="the slave does not act as master: enableSlaveActingMaster is off, the default",
+        ),
+        RuleLimit(
+            rules=("SLV-ACT-OFFLINE",),
+            setting=SLAVE_READS,
+            values=("true",),
+            because="the slave is not read: slaveReadEnable is off, the default",
+        ),
+        RuleLimit(
+            rules=("SLV-LOCK-STRICT",),
+            setting=STRICT_LOCKS,
+            values=("true",),
+            because="locks take one broker: lockInStrictMode is off, the default",
         ),
         RuleLimit(
             rules=("BQ-RESET-1", "BQ-RESET-QUEUE"),

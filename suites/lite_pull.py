@@ -7,8 +7,10 @@ from rocketmq_conformance.models.client.initial_broker import EPOCH, GAP
 from rocketmq_conformance.models.client.lite_pull import LitePullModel
 from rocketmq_conformance.models.client.lite_pull_state import (
     ANEW,
+    MIB,
     NOTHING,
     SEEKS,
+    UNSUBSCRIBES,
     LitePullState,
     initial_state,
 )
@@ -22,9 +24,10 @@ from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, arguments, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.declare.topologies import LOST_QUEUE, ORDINARY, OTHER_TOPIC, TOPIC
-from rocketmq_conformance.suites.declare.wording import OFFSETS, Worded, numbers
+from rocketmq_conformance.suites.declare.wording import OFFSETS, Worded, keyed, listed, numbers
 from rocketmq_conformance.suites.values import environment
 
 #: Queues of two topics, one whose first messages have expired, and one without a broker.
@@ -35,6 +38,21 @@ OFFSET = Values(5, 4, 0, 12, 3, 13, -1, weights=(4, 2, 2, 2, 1, 1, 1))
 FAULT = Fault(Requests.OFFSETS, "answer", "SYSTEM_BUSY", "silent", weights=(12, 1, 1))
 BOUND_FAULT = Fault(Requests.BOUNDS, "answer", "SYSTEM_BUSY", "silent", weights=(16, 1, 1))
 FLAG = Values(True, False)
+NULLS = Values(
+    "a queue to assign",
+    "assign",
+    "committed",
+    "commit",
+    "listener",
+    "subscribe",
+    "unsubscribe",
+    "pause",
+    "resume",
+    "seek",
+    "offset for time",
+    "topic of a listener",
+    weights=(3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1),
+)
 
 
 def _offered(profile: Profile) -> bool:
@@ -57,6 +75,18 @@ def _asked(value: Any) -> Worded:
     if value is None:
         return "no pull task"
     return "asks for nothing" if value == -1 else f"asks for {value}"
+
+
+def _next_turn(value: Any) -> Worded:
+    if value is None:
+        return "no pull task"
+    return "no further turn" if value == -1 else f"in {value} ms"
+
+
+def _cached(offset: int, first: int, last: int, count: int, size: int, dropped: bool) -> Worded:
+    """What running information says of a queue."""
+    read = {-1: "none", -2: "cannot be read"}.get(offset, offset)
+    return f"offset {read}, {count} cached from {first} to {last}, {size} MiB" + (", dropped" if dropped else "")
 
 
 def _called_with(value: Any) -> Worded:
@@ -95,7 +125,7 @@ class Assign(Operation):
     queues: Annotated[tuple[int, ...], QUEUES]
 
 
-@operation("Subscribe to a topic.", weight=2, offered=_offered)
+@operation("Subscribe to a topic.", weight=4, offered=_offered)
 class Subscribe(Operation):
     topic: Annotated[str, Values(TOPIC, "", weights=(4, 1))]
 
@@ -103,6 +133,21 @@ class Subscribe(Operation):
 @operation("Subscribe to a topic, with a listener of its queues.", weight=1, offered=_commits_offsets)
 class SubscribeListening(Operation):
     topic: Annotated[str, Values(TOPIC, "", weights=(4, 1))]
+
+
+@operation("Unsubscribe from topic T.", weight=3, offered=_offered)
+class Unsubscribe(Operation):
+    pass
+
+
+@operation("Set the expression for queues of topic T that are assigned.", weight=3, offered=_commits_offsets)
+class SetExpression(Operation):
+    expression: Annotated[str, Values("A", "A || B", "D", " ", weights=(2, 2, 2, 1))]
+
+
+@operation("A call is given null, or an assignment one queue that is null.", weight=2, offered=_offered)
+class GiveNull(Operation):
+    call: Annotated[str, NULLS]
 
 
 @operation("Set a listener of queues.", weight=1, offered=_offered)
@@ -175,17 +220,62 @@ class _Turn(_OfQueue):
 
 @operation(
     "The pull task of a queue has its turn, and so many messages are found from the offset on that it asks for. "
-    "`meanwhile`, before they arrive, the application may seek to 6, or assign another queue alone and then what was "
-    "assigned before." + _TURN,
+    "`meanwhile`, before they arrive, the application may seek to 6, assign another queue alone and then what was "
+    "assigned before, or unsubscribe from topic T." + _TURN,
     weight=18,
     offered=_offered,
     words=_asked,
 )
 class Pull(_OfQueue):
     messages: Annotated[int, Values(2, 4, 1, 0, weights=(4, 3, 1, 1))]
-    meanwhile: Annotated[str, Values(NOTHING, SEEKS, ANEW, weights=(8, 1, 1))]
+    meanwhile: Annotated[str, Values(NOTHING, SEEKS, ANEW, UNSUBSCRIBES, weights=(8, 1, 1, 1))]
     fault: Annotated[str, FAULT]
     bound_fault: Annotated[str, BOUND_FAULT]
+
+
+@operation(
+    "The pull task of a queue has its turn, and one message of this many bytes is found." + _TURN,
+    weight=2,
+    offered=_offered,
+    words=_asked,
+)
+class PullLarge(_OfQueue):
+    size: Annotated[int, Values(MIB, MIB - 1)]
+    fault: Annotated[str, FAULT]
+    bound_fault: Annotated[str, BOUND_FAULT]
+
+
+@operation(
+    "The pull task of a queue has its turn, and three messages are found, with the tags A, B and C."
+    + _TURN.replace("Answers the offset that is asked for", "Answers the offset that is asked for and the expression"),
+    weight=2,
+    offered=_commits_offsets,
+    answer={"asked": (), "expression": ("LP-EXPRESSION",)},
+)
+class PullTagged(_Turn):
+    pass
+
+
+@operation(
+    "When is the next turn of the pull task of a queue? Answers ms, -1 when it has no further one; null when there is "
+    "no task.",
+    weight=6,
+    offered=_offered,
+    words=_next_turn,
+)
+class Waits(_OfQueue):
+    pass
+
+
+@operation(
+    "The application sets a threshold: of messages, whole MiB or the span of offsets that are cached of a queue, or "
+    "of all answers that are not polled, times 10.",
+    weight=3,
+    offered=_offered,
+)
+class Limit(Operation):
+    threshold: Annotated[str, Values("every", "size", "span", "messages")]
+    value: Annotated[int, Values(0, 5, 20, 1_000, -1, weights=(3, 2, 2, 2, 1))]
 
 
 @operation(
@@ -208,7 +298,7 @@ class Illegal(_OfQueue):
     words=_asked,
 )
 class Fail(_OfQueue):
-    failure: Annotated[str, Values("SYSTEM_BUSY", "silent")]
+    failure: Annotated[str, Values("SYSTEM_BUSY", "silent", "FLOW_CONTROL")]
     fault: Annotated[str, FAULT]
     bound_fault: Annotated[str, BOUND_FAULT]
 
@@ -293,6 +383,20 @@ class Committed(_OfQueue):
     fault: Annotated[str, FAULT]
 
 
+@operation(
+    "A broker asks the client for the running information of the consumer. Answers the topics that are subscribed to, "
+    "and of each queue: its offset (-1: none, -2: it cannot be read), the first and the last cached offset, how many "
+    "are cached, their whole MiB, and whether it is dropped. `fault` is how the broker plays queries.",
+    weight=4,
+    offered=_offered,
+    sets=(0, 1),
+    answer={"topics": ("INFO-LITE",), "queues": ("INFO-LITE", "INFO-OFFSET")},
+    words={"topics": listed(), "queues": keyed(lambda queue: f"queue {queue}", _cached, size=7)},
+)
+class RunningInfo(Operation):
+    fault: Annotated[str, FAULT]
+
+
 @operation("Which offset has a time? `bound_fault` is how the broker plays the search.", weight=2, offered=_offered)
 class OffsetForTime(_OfQueue):
     time: Annotated[int, Values(0, EPOCH + GAP, 4_102_444_800_000)]
@@ -342,6 +446,9 @@ def _bind(topology: Topology, profile: Profile) -> BoundModel:
             Assign: model.assign,
             Subscribe: model.subscribe,
             SubscribeListening: model.subscribe_listening,
+            Unsubscribe: model.unsubscribe,
+            SetExpression: model.set_expression,
+            GiveNull: model.give_null,
             Listen: model.listen,
             Rebalance: model.rebalance,
             Pause: model.pause,
@@ -350,6 +457,10 @@ def _bind(topology: Topology, profile: Profile) -> BoundModel:
             SeekToBegin: model.seek_to_begin,
             SeekToEnd: model.seek_to_end,
             Pull: model.pull,
+            PullLarge: model.pull_large,
+            PullTagged: model.pull_tagged,
+            Waits: model.waits,
+            Limit: model.limit,
             Illegal: model.illegal,
             Fail: model.fail,
             Poll: model.poll,
@@ -361,6 +472,7 @@ def _bind(topology: Topology, profile: Profile) -> BoundModel:
             Persist: model.persist,
             Committed: model.committed,
             OffsetForTime: model.offset_for_time,
+            RunningInfo: model.running_info,
             ListenToTopic: model.listen_to_topic,
             Look: model.look,
             Route: model.route,
@@ -375,15 +487,22 @@ def _show(state: LitePullState) -> str:
 
     assigned = [
         f"{queue}: pulls at {number(held.pulls)}, commits {number(held.consumed)}, seeks {number(held.seeks)}"
+        + (f", next turn {_next_turn(held.waits)}")
         + (", paused" if held.paused else "")
         + (", dropped" if held.number in state.dropped else "")
         for queue, held in sorted(state.assigned.items())
     ]
-    cached = [f"{list(offsets)} of {queue}" for queue, _, offsets in state.pulled]
+    cached = [
+        f"{list(offsets)} of {queue}" + (", dropped" if number in state.dropped else "")
+        for queue, number, offsets in state.pulled
+    ]
     stored = {f"{topic}/{queue}": offset for (_, topic, queue), offset in state.store.broker.stored.items()}
+    large = {f"{offset} of {queue}": size for (queue, offset), size in state.large.items()}
     return (
         f"{state.phase}, {state.mode or 'no queues yet'}; assigned {'; '.join(assigned) or 'none'}; owned "
         f"{sorted(state.table)}; to be polled {cached}; memory {dict(state.store.memory)}, stored {stored}; "
+        f"tasks left behind {dict(state.left)}, large {large}; expression {state.expression}, "
+        f"subscribed {state.subscribed}, thresholds {state.limits._asdict()}; "
         f"commits by itself {state.commits}, due {state.due}, clock {state.now}; route of {OTHER_TOPIC} {state.route}, "
         f"known {'nothing' if state.known is None else list(state.known)}"
     )
@@ -398,6 +517,7 @@ SUITE = Suite(
     bind=partial(_bind, ORDINARY),
     steps=40,
     show=_show,
+    limits=(RuleLimit(rules=("INFO-OFFSET",), client="5.1.1+", because="before no queue is shown"),),
     rules=(
         "LP-STATE",
         "LP-START",
@@ -416,6 +536,22 @@ SUITE = Suite(
         "LP-ENDS",
         "LP-PAUSE",
         "LP-FLOW",
+        "LP-FLOW-ALL",
+        "LP-FLOW-SIZE",
+        "LP-FLOW-SPAN",
+        "LP-WAIT",
+        "LP-WAIT-START",
+        "LP-WAIT-BUSY",
+        "LP-SEEK-AT-ONCE",
+        "LP-UNSUB",
+        "LP-UNSUB-ROUND",
+        "LP-UNSUB-BACK",
+        "LP-UNSUB-LATE",
+        "LP-EXPRESSION-SET",
+        "LP-EXPRESSION",
+        "LP-TAGS",
+        "LP-NULL",
+        "LP-NULL-QUEUE",
         "LP-ILLEGAL",
         "LP-FAIL",
         "LP-COMMIT-OFFSETS",
@@ -427,6 +563,9 @@ SUITE = Suite(
         "LP-PERSIST",
         "LP-LISTEN",
         "LP-LISTEN-TOPIC",
+        "INFO-LITE",
+        "INFO-OFFSET",
+        "INFO-OTHERS",
         "LITE-PULL",
         "LITE-PULL-0",
         "LITE-POLL",

@@ -5,7 +5,11 @@ from typing import Annotated
 
 from rocketmq_conformance.models.client.pull_result import (
     ANY_BYTES,
+    FAILS,
+    FIRST,
+    LAST,
     PLAIN,
+    REPLACES,
     TIMED,
     WAITING,
     PullResultModel,
@@ -190,6 +194,37 @@ class PullPush(Answered):
 
 
 @operation(
+    "A push consumer that subscribes to the queue's topic by a class pulls 32 messages. `servers` are the nodes for "
+    "which the topic's route names two filter servers each, null without a route."
+    + _ANSWERED
+    + "of each message that the listener is given its offset and the numbers in its properties MIN_OFFSET and "
+    "MAX_OFFSET. The node is the one whose filter server is asked, whichever of the two. A pull that is not sent: "
+    "null.",
+    weight=4,
+    answer={**_SENT, "node": ("PULL-CLASS",), "messages": ("PULL-MSG-BOUNDS", "PULL-FND-1")},
+    words=_WORDS,
+)
+class PullClass(Answered):
+    queue: Annotated[int, QUEUE]
+    offset: Annotated[int, OFFSET]
+    held: Annotated[int, Values(-1, 0, 7)]
+    posts: Annotated[bool, Values(False, True)]
+    servers: Annotated[tuple[int, ...] | None, Values((0, 1), (0,), (1,), (), None, weights=(6, 3, 2, 1, 1))]
+
+
+@operation(
+    "The application registers hooks at its pull consumer and its push consumer, in place of earlier ones. In their "
+    "order they take the first or the last message out of the list, fail, or put an empty list in its place.",
+    weight=3,
+)
+class Hook(Operation):
+    hooks: Annotated[
+        tuple[str, ...],
+        Values((FIRST,), (), (FIRST, LAST), (FAILS, LAST), (REPLACES,), (LAST, REPLACES, FIRST)),
+    ]
+
+
+@operation(
     "The application sets the times of its pull consumer (ms): brokerSuspendMaxTimeMillis, "
     "consumerTimeoutMillisWhenSuspend and consumerPullTimeoutMillis; and the latter two of its lite pull consumer.",
     weight=2,
@@ -211,6 +246,8 @@ def _bind(topology: Topology, profile: Profile) -> BoundModel:
             SelectWaiting: model.select_waiting,
             PullLite: model.pull_lite,
             PullPush: model.pull_push,
+            PullClass: model.pull_class,
+            Hook: model.hook,
             SetTimes: model.set_times,
         },
     )
@@ -219,7 +256,7 @@ def _bind(topology: Topology, profile: Profile) -> BoundModel:
 def show(state: PullResultState) -> str:
     """The settings, and the nodes to ask."""
     suggested = {f"{who} of {queue}": node for (who, queue), node in state.suggested.items()}
-    return f"{state.times}; suggested {suggested}"
+    return f"{state.times}; suggested {suggested}; hooks {list(state.hooks)}"
 
 
 SUITE = Suite(
@@ -244,6 +281,8 @@ SUITE = Suite(
         "PULL-STATUS",
         "PULL-STATUS-FAIL",
         "PULL-MSG-BOUNDS",
+        "PULL-HOOK",
+        "PULL-CLASS",
         "PULL-FND-1",
         "PULL-NODE-1",
         "PULL-COM-1",

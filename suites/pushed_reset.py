@@ -5,6 +5,8 @@ from typing import Annotated
 
 from rocketmq_conformance.models.client.pushed_reset import PushedResetModel
 from rocketmq_conformance.models.client.pushed_reset_stages import (
+    COMMITS,
+    CONSUMES,
     CPP,
     JAVA,
     LITE,
@@ -12,6 +14,7 @@ from rocketmq_conformance.models.client.pushed_reset_stages import (
     ORDERLY,
     PULL,
     PUSH,
+    ROUND,
     PushedResetState,
 )
 from rocketmq_conformance.models.client.switches import LITE_PULL
@@ -20,6 +23,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.declare.topologies import GROUP, LOST_TOPIC, ORDINARY, OTHER_GROUP, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.suites.declare.wording import OFFSET_OR_NONE, OFFSETS, fields, keyed, text, worded
@@ -77,6 +81,21 @@ class Start(Operation):
 )
 class StartLite(Operation):
     pass
+
+
+@operation(
+    "A push consumer takes the place of the one that runs, and two of its rounds run at once: while the answer about "
+    "what is stored of a queue is on its way to the first, the second one begins and ends. Before it another member "
+    "may commit 9, or after it two messages of the queue be consumed. Answers the pull requests that begin, and the "
+    "commits that reached the broker.",
+    weight=3,
+    guard=_none_pending,
+    commits=True,
+    words=fields({"begin": OFFSETS, "commits": OFFSETS}),
+)
+class StartTwice(Operation):
+    queue: Annotated[int, Values(0, 1, 3)]
+    meanwhile: Annotated[str, Values(ROUND, COMMITS, CONSUMES)]
 
 
 @operation("The application sets the offset of a queue in memory, owned or not.", weight=4)
@@ -172,6 +191,21 @@ class Status(Operation):
     topic: Annotated[str, Values(TOPIC, "", OTHER_TOPIC, LOST_TOPIC)]
 
 
+@operation(
+    "A broker asks the client for the running information of a consumer. Answers of each queue its number, its offset "
+    "(-1: none), whether its process queue is locked, and whether it is dropped.",
+    weight=5,
+    sets=(-1,),
+    words=keyed(
+        lambda queue: f"queue {queue}",
+        lambda offset, locked, dropped: f"offset {OFFSET_OR_NONE(offset)}, locked {locked}, dropped {dropped}",
+        size=4,
+    ),
+)
+class RunningInfo(Operation):
+    group: Annotated[str, GROUPS]
+
+
 def _bind(topology: Topology, profile: Profile) -> BoundModel:
     model = PushedResetModel(profile, topology)
 
@@ -183,6 +217,7 @@ def _bind(topology: Topology, profile: Profile) -> BoundModel:
         {
             Start: model.start,
             StartLite: start_lite,
+            StartTwice: model.start_twice,
             Update: model.update,
             ResetQueue: model.reset_queue,
             Reset: model.reset,
@@ -192,6 +227,7 @@ def _bind(topology: Topology, profile: Profile) -> BoundModel:
             Pull: model.pull,
             Persist: model.persist,
             Status: model.status,
+            RunningInfo: model.running_info,
         },
     )
 
@@ -217,6 +253,13 @@ SUITE = Suite(
     show=_show,
     beginning="A push consumer with a concurrent listener and CONSUME_FROM_FIRST_OFFSET, to which the group's queues "
     "0, 1, 2 and 3 belong.",
+    limits=(
+        RuleLimit(
+            rules=("INFO-OFFSET",),
+            client="up to 5.1.4",
+            because="from 5.2.0 on memory has the offset of every owned queue",
+        ),
+    ),
     rules=(
         "RST-PUSH",
         "RST-RESUME",
@@ -230,6 +273,12 @@ SUITE = Suite(
         "RST-BODY",
         "RST-RESULT",
         "RST-STATUS",
+        "INFO-QUEUES",
+        "INFO-OFFSET",
+        "INFO-LITE",
+        "INFO-OTHERS",
+        "REB-TWICE",
+        "REB-TWICE-LATE",
         "REB-BEGIN-1",
         "START-PUSH-1",
         "OFF-UPD-1",

@@ -9,15 +9,15 @@ from rocketmq_conformance.models.client.whole_allocation import RULE_OF, WholeAl
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as group
 from rocketmq_conformance.suites.declare.domain import Values
-from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.declare.topologies import ORDINARY
+from rocketmq_conformance.suites.values import whole
 
 
-@operation(
+@whole.beginning(
     "Before the first member joins: the topic has so many queues, and consumers divide them by a strategy. Later "
     "nothing happens.",
-    side=Side.WHOLE,
     weight=3,
 )
 class Divide(Operation):

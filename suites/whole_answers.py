@@ -30,7 +30,7 @@ from rocketmq_conformance.models.client.whole_moves import (
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as group
 from rocketmq_conformance.suites.declare.domain import Values
-from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.declare.topologies import ORDINARY
 from rocketmq_conformance.suites.values import whole
@@ -39,7 +39,7 @@ _ANSWERS = tuple(rule.id for rule in RULES)
 MOVES = whole.Moves(
     seen=whole.seen(*whole.TRAFFIC),
     parts={
-        "places": (*_ANSWERS, "WHOLE-SHARE"),
+        "places": (*_ANSWERS, "WHOLE-SHARE", "REB-SVC-WAKE"),
         "brought": (*_ANSWERS, "WHOLE-FIRST", "WHOLE-SHARE"),
         "stored": (*_ANSWERS, "WHOLE-REPEAT", "WHOLE-COMMIT", "TIMER-PERSIST"),
     },
@@ -51,10 +51,9 @@ _AS_EVER = "Everything else is answered as ever, what failed before, too."
 _REFUSED = ("SYSTEM_ERROR", "NO_PERMISSION", "TOPIC_NOT_EXIST", "SUBSCRIPTION_GROUP_NOT_EXIST", UNKNOWN)
 
 
-@operation(
+@whole.beginning(
     "Before the first member joins: the topic has so many queues of a shape, the group has stored an offset in each "
     "(-1: none), and consumers are configured with ConsumeFromWhere. Later nothing happens.",
-    side=Side.WHOLE,
     weight=3,
 )
 class Prepare(group.Prepare):

@@ -16,7 +16,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_lite
 from rocketmq_conformance.suites import whole_push as group
 from rocketmq_conformance.suites.declare.domain import Values
-from rocketmq_conformance.suites.declare.operation import Operation, Side, arguments, operation
+from rocketmq_conformance.suites.declare.operation import Operation, Side, arguments
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.declare.topologies import ORDINARY
@@ -46,10 +46,9 @@ MOVES = whole.Moves(
 )
 
 
-@operation(
+@whole.beginning(
     "Before the consumer starts for the first time: the topic has four queues of a shape, the group has stored an "
     "offset in each (-1: none), and the consumer is configured with ConsumeFromWhere. Later nothing happens.",
-    side=Side.WHOLE,
     weight=4,
 )
 class Prepare(group.Prepare):

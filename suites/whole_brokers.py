@@ -6,11 +6,18 @@ from typing import Annotated
 from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import FIRST, LAST
 from rocketmq_conformance.models.client.topology import Topology
-from rocketmq_conformance.models.client.whole_brokers import MOST, WholeBrokersModel, WholeBrokersState
+from rocketmq_conformance.models.client.whole_brokers import (
+    MOST,
+    WholeBrokersModel,
+    WholeBrokersState,
+    is_mended,
+    may_fail,
+)
+from rocketmq_conformance.models.client.whole_moves import COMMIT, PULL, QUERY
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as group
 from rocketmq_conformance.suites.declare.domain import Values
-from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.declare.topologies import ORDINARY
 from rocketmq_conformance.suites.values import whole
@@ -22,25 +29,26 @@ def _queue(number: int) -> str:
     return f"first broker, queue {number}" if number < first else f"second broker, queue {number - first}"
 
 
+_FAILS = "WHOLE-ANS-ALONE", "WHOLE-ANS-CODE"
 MOVES = whole.Moves(
     words=whole.words(_queue),
+    said=whole.arguments(_queue),
     seen=(
         f"{whole.seen(*whole.TRAFFIC)} "
         "Queues 0 to 2 are those of the first broker, 3 and 4 the queues 0 and 1 of the second one."
     ),
     parts={
-        "places": ("REB-ROUTE-1", "WHOLE-SHARE", "WHOLE-MOVED", "REB-CLU-2"),
-        "brought": ("REB-ROUTE-1", "WHOLE-FIRST", "WHOLE-SHARE", "REB-CLU-2"),
-        "stored": ("WHOLE-COMMIT", "WHOLE-MOVED", "REB-ROUTE-1"),
+        "places": (*_FAILS, "REB-ROUTE-1", "WHOLE-SHARE", "WHOLE-MOVED", "REB-CLU-2"),
+        "brought": (*_FAILS, "REB-ROUTE-1", "WHOLE-FIRST", "WHOLE-SHARE", "REB-CLU-2"),
+        "stored": (*_FAILS, "WHOLE-REPEAT", "WHOLE-COMMIT", "WHOLE-MOVED", "REB-ROUTE-1"),
     },
 )
 _A, _B = Values(2, 1, 3), Values(2, 1)
 
 
-@operation(
+@whole.beginning(
     "Before the first member joins: the brokers have so many queues each of a shape, the group has stored an offset in "
     "each (-1: none), and consumers are configured with ConsumeFromWhere. Later nothing happens.",
-    side=Side.WHOLE,
     weight=3,
 )
 class Prepare(Operation):
@@ -80,6 +88,7 @@ class Look(group.Look):
     "The brokers have so many queues each from now on, unless one is away, and the route names them; queues that one "
     "loses keep their messages and offsets.",
     weight=3,
+    guard=is_mended,
 )
 class Route(Operation):
     first: Annotated[int, _A]
@@ -87,7 +96,9 @@ class Route(Operation):
 
 
 @MOVES.move(
-    "The second broker goes away, if a member runs: it answers nothing, and the route names it no more.", weight=3
+    "The second broker goes away, if a member runs: it answers nothing, and the route names it no more.",
+    weight=3,
+    guard=is_mended,
 )
 class GoAway(Operation):
     pass
@@ -95,6 +106,22 @@ class GoAway(Operation):
 
 @MOVES.move("The second broker comes back with its messages and offsets, if it was away.", weight=3)
 class ComeBack(Operation):
+    pass
+
+
+@MOVES.move(
+    "While a member runs, of young queues: from now on pulls, questions for stored offsets or commits are refused by "
+    "one broker, by SYSTEM_ERROR; while commits are, its pulls commit nothing. Everything else is answered as ever.",
+    weight=2,
+    guard=may_fail,
+)
+class FailAt(Operation):
+    broker: Annotated[int, Values(0, 1)]
+    request: Annotated[str, Values(PULL, QUERY, COMMIT)]
+
+
+@MOVES.move("Every request is answered as ever, if one was not.")
+class Mend(group.Mend):
     pass
 
 
@@ -112,6 +139,8 @@ def _bind(topology: Topology, profile: Profile) -> BoundModel:
             Route: model.route,
             GoAway: model.go_away,
             ComeBack: model.come_back,
+            FailAt: model.fail_at,
+            Mend: model.mend,
         },
         model.learn,
     )
@@ -136,11 +165,14 @@ SUITE = Suite(
     rules=(
         *("REB-CLU-2", "REB-ROUTE-1"),
         *("WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-COMMIT", "WHOLE-SHARE"),
+        *(*_FAILS, "WHOLE-PULL", "WHOLE-UNREAD", "WHOLE-MISTAKEN", "WHOLE-LOST", "WHOLE-REPEAT"),
     ),
     beneath=(
         *("START-PUSH-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
         *("MQ-ORD-1", "PULL-ILL-1", "REB-ADD-1", "REB-DROP-1", "REB-REM-1"),
+        *("OFF-R-PALL", "OFF-R-READ-ERROR", "START-PUSH-ERROR", "REB-ADD-START"),
     ),
+    limits=whole.QUERY_LIMITS,
     beginning="A topic of two young queues on each of two brokers, a group that has stored nothing, and no member.",
     confirmations=2,
     case_seconds=80,

@@ -12,7 +12,7 @@ from rocketmq_conformance.models.client.whole_clusters import WholeClustersModel
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_brokers, whole_push
 from rocketmq_conformance.suites.declare.domain import Values
-from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.declare.topologies import ORDINARY
 from rocketmq_conformance.suites.values import whole
@@ -26,6 +26,7 @@ def _queue(number: int) -> str:
 
 MOVES = whole.Moves(
     words=whole.words(_queue),
+    said=whole.arguments(_queue),
     seen=(
         f"{whole.seen(*whole.TRAFFIC)} "
         "Queues 0 to 2 are those of the first cluster, 3 and 4 the queues 0 and 1 of the second one."
@@ -39,10 +40,9 @@ MOVES = whole.Moves(
 _MEMBER = Values(0)
 
 
-@operation(
+@whole.beginning(
     "Before the process starts: each cluster has the topic with so many young queues, the group has stored an offset "
     "in each (-1: none), and consumers are configured with ConsumeFromWhere. Later nothing happens.",
-    side=Side.WHOLE,
     weight=2,
 )
 class Prepare(Operation):

@@ -14,7 +14,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_lite
 from rocketmq_conformance.suites import whole_push as group
 from rocketmq_conformance.suites.declare.domain import Values
-from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.declare.topologies import ORDINARY
@@ -41,10 +41,9 @@ MOVES = whole.Moves(
 )
 
 
-@operation(
+@whole.beginning(
     "Before the first member joins: the topic has so many queues of a shape, the group has stored an offset in each "
     "(-1: none), and consumers are configured with ConsumeFromWhere. Later nothing happens.",
-    side=Side.WHOLE,
     weight=6,
 )
 class Prepare(group.Prepare):

@@ -12,7 +12,7 @@ from rocketmq_conformance.models.client.whole_files import FOUND, RULES, WholeFi
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_broadcast, whole_push
 from rocketmq_conformance.suites.declare.domain import Values
-from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.declare.topologies import ORDINARY
 from rocketmq_conformance.suites.values import whole
@@ -35,10 +35,9 @@ MOVES = whole.Moves(
 )
 
 
-@operation(
+@whole.beginning(
     "Before the consumer joins: the topic has so many young queues, the group has stored nothing, and the consumer is "
     "configured with ConsumeFromWhere. Later nothing happens.",
-    side=Side.WHOLE,
     weight=2,
 )
 class Prepare(whole_push.Prepare):

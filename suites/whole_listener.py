@@ -6,7 +6,13 @@ from typing import Annotated
 from rocketmq_conformance.models.client import whole_end
 from rocketmq_conformance.models.client.plan_words import EVERY, FAILS, HOLDS, SUCCEEDS
 from rocketmq_conformance.models.client.topology import Topology
-from rocketmq_conformance.models.client.whole_listener import WholeListenerModel
+from rocketmq_conformance.models.client.whole_listener import (
+    RULES,
+    WholeListenerModel,
+    takes_back,
+    takes_back_of_one,
+)
+from rocketmq_conformance.models.client.whole_moves import CUT, LATE, SILENT, TWICE, UNKNOWN
 from rocketmq_conformance.models.client.whole_push import WholePushState
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as group
@@ -21,12 +27,15 @@ _RETRY = (
     "broker to come again"
 )
 _MEMBER = Values(0, 1, 2, weights=(6, 3, 1))
+_QUEUE = Values(0, 3)
+_ALONE = tuple(rule.id for rule in RULES)
 MOVES = whole.Moves(
     seen=f"{whole.seen(*whole.TRAFFIC, _RETRY)} Queue -1 of messages is the retry queue.",
     parts={
         "places": ("WHOLE-SHARE", "WHOLE-MOVED"),
-        "brought": ("CONS-BACK-COPY", "CONS-1-DROPPED", "WHOLE-FIRST", "WHOLE-SHARE"),
+        "brought": (*_ALONE, "CONS-BACK-COPY", "CONS-1-DROPPED", "WHOLE-FIRST", "WHOLE-SHARE"),
         "stored": (
+            *_ALONE,
             "CONS-BACK-COPY",
             "CONS-1-DROPPED",
             "PULL-NON-1",
@@ -35,7 +44,7 @@ MOVES = whole.Moves(
             "CONS-1-BACK",
             "WHOLE-MOVED",
         ),
-        "retry": ("CONS-BACK-COPY", "CONS-BACK", "CONS-1-DROPPED", "CONS-1", "CONS-1-BACK", "WHOLE-SHARE"),
+        "retry": (*_ALONE, "CONS-BACK-COPY", "CONS-BACK", "CONS-1-DROPPED", "CONS-1", "CONS-1-BACK", "WHOLE-SHARE"),
     },
 )
 
@@ -89,6 +98,30 @@ class Refuse(Operation):
     refuses: Annotated[bool, Values(True, False)]
 
 
+@MOVES.move(
+    "A message arrives in each queue. The request to take that of one queue back, if there is one and its listener "
+    "fails, is refused by a code, or answered a second late, or twice; others are answered as ever.",
+    weight=4,
+    guard=takes_back,
+)
+class RefuseOne(Operation):
+    queue: Annotated[int, _QUEUE]
+    answer: Annotated[
+        str,
+        Values("SYSTEM_ERROR", UNKNOWN, "NO_PERMISSION", "TOPIC_NOT_EXIST", LATE, TWICE, weights=(2, 2, 1, 1, 1, 1)),
+    ]
+
+
+@MOVES.move(
+    "While one member runs: the same, and that request is not answered (silent), or its connection is closed (cut).",
+    weight=2,
+    guard=takes_back_of_one,
+)
+class LoseOne(Operation):
+    queue: Annotated[int, _QUEUE]
+    fault: Annotated[str, Values(SILENT, CUT)]
+
+
 def _bind(topology: Topology, profile: Profile) -> BoundModel:
     model = WholeListenerModel(profile, topology)
     return BoundModel(
@@ -103,6 +136,8 @@ def _bind(topology: Topology, profile: Profile) -> BoundModel:
             Listen: model.listen,
             Deliver: model.deliver,
             Refuse: model.refuse,
+            RefuseOne: model.refuse_one,
+            LoseOne: model.refuse_one,
         },
         model.learn,
     )
@@ -126,7 +161,7 @@ SUITE = Suite(
     cases=40,
     show=_show,
     rules=(
-        *("CONS-1", "CONS-1-BACK", "CONS-1-DROPPED", "CONS-BACK", "CONS-BACK-COPY", "PULL-NON-1"),
+        *("CONS-1", "CONS-1-BACK", "CONS-1-DROPPED", "CONS-BACK", "CONS-BACK-COPY", "PULL-NON-1", *_ALONE),
         *("WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-COMMIT", "WHOLE-SHARE", "WHOLE-UNREAD"),
         *whole_end.RULES_OF_ENDS,
     ),

@@ -30,7 +30,7 @@ _QUEUE = Values(0, 3)
 MOVES = whole.Moves(
     seen=f"{whole.seen(*whole.TRAFFIC)} What arrives in a queue that is not pulled shows once it is.",
     parts={
-        "places": ("WHOLE-RESET", "WHOLE-LOAD-STOP", "WHOLE-SHARE", *_LOAD),
+        "places": ("WHOLE-RESET", "WHOLE-LOAD-STOP", "WHOLE-SHARE", *_LOAD, "REB-SVC-WAKE"),
         "brought": (
             *("WHOLE-RESET", "WHOLE-LOAD-LONG", "WHOLE-LOAD-STOP", "WHOLE-LOAD-FAIR", "WHOLE-LOAD-END"),
             *("CONS-1-DROPPED", "WHOLE-FIRST", "WHOLE-SHARE"),

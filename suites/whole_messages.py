@@ -42,7 +42,7 @@ def _moves(offered: Callable[[Profile], bool] = lambda profile: True) -> whole.M
         words={**whole.words(), "read": _READ_WORDS},
         seen=whole.seen(*whole.TRAFFIC, _READ),
         parts={
-            "places": ("WHOLE-SHARE", *_FORMS),
+            "places": ("WHOLE-SHARE", *_FORMS, "REB-SVC-WAKE"),
             "brought": (*_FORMS, "WHOLE-FIRST", "WHOLE-SHARE"),
             "stored": ("WHOLE-COMMIT", *_FORMS),
             "read": _FORMS,

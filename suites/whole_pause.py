@@ -12,7 +12,7 @@ from rocketmq_conformance.models.client.whole_push import WholePushState
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as group
 from rocketmq_conformance.suites.declare.domain import Values
-from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.declare.topologies import ORDINARY
 from rocketmq_conformance.suites.values import whole
@@ -25,7 +25,7 @@ MOVES = whole.Moves(
         "whether the member that is suspended has asked for a stored offset since (null: none is suspended)",
     ),
     parts={
-        "places": ("REB-SVC-PAUSE", "WHOLE-PAUSE", "WHOLE-SHARE"),
+        "places": ("REB-SVC-PAUSE", "WHOLE-PAUSE", "WHOLE-SHARE", "REB-SVC-WAKE"),
         "brought": ("REB-SVC-PAUSE", "WHOLE-PAUSE", "WHOLE-FIRST", "WHOLE-SHARE"),
         "stored": ("REB-SVC-PAUSE", "WHOLE-PAUSE", "WHOLE-COMMIT", "WHOLE-SHARE"),
         "asked": ("REB-SVC-PAUSE",),
@@ -33,10 +33,9 @@ MOVES = whole.Moves(
 )
 
 
-@operation(
+@whole.beginning(
     "Before the first member joins: the topic has so many queues of a shape, and the group has stored an offset in "
     "each (-1: none). Later nothing happens.",
-    side=Side.WHOLE,
     weight=10,
 )
 class Prepare(group.Prepare):

@@ -9,7 +9,7 @@ from rocketmq_conformance.models.client.whole_slaves import MASTER, MOST, SLAVE,
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push
 from rocketmq_conformance.suites.declare.domain import Values
-from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.declare.topologies import ORDINARY
 from rocketmq_conformance.suites.values import whole
@@ -39,10 +39,9 @@ MOVES = whole.Moves(
 )
 
 
-@operation(
+@whole.beginning(
     "Before the first member joins: the topic has so many young queues, and the group has stored an offset in each at "
     "both nodes (-1: none). Later nothing happens.",
-    side=Side.WHOLE,
 )
 class Prepare(Operation):
     queues: Annotated[int, Values(2, 1)]

@@ -11,7 +11,7 @@ from rocketmq_conformance.models.client.whole_topologies import WRITTEN, WholeTo
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_brokers, whole_push
 from rocketmq_conformance.suites.declare.domain import Values
-from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.declare.topologies import ORDINARY
 from rocketmq_conformance.suites.values import whole
@@ -19,11 +19,10 @@ from rocketmq_conformance.suites.values import whole
 MOVES = whole_brokers.MOVES
 
 
-@operation(
+@whole.beginning(
     "Before the first member joins: the topic has so many young queues at the first broker, the group has stored an "
     "offset in each (-1: none), and consumers are configured with ConsumeFromWhere. The second broker, which is to "
     "have so many, is not there yet, and no route names it. Later nothing happens.",
-    side=Side.WHOLE,
     weight=2,
 )
 class Prepare(Operation):

@@ -46,6 +46,7 @@ NEEDS = {
     "languages": "needs Go and Java: tox run -e languages",
     "browser": "needs Chromium: tox run -e browser",
     "container": "needs a Docker engine: tox run -e container",
+    "fresh": "clones, builds and installs the project: tox run -e fresh",
 }
 
 

@@ -56,7 +56,7 @@ def test_a_model_makes_the_units_stale_that_reach_it(monkeypatch: pytest.MonkeyP
 
 
 def test_a_page_makes_only_what_reads_it_stale(monkeypatch: pytest.MonkeyPatch) -> None:
-    stale = stale_after("docs/words.md", monkeypatch)
+    stale = stale_after("docs/reference/words.md", monkeypatch)
     assert units.PAGES in stale
     assert stale.isdisjoint({units.CODE, "proof-broker"})
     assert stale - {units.PAGES} <= {*units.pages()}

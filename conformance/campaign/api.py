@@ -116,4 +116,4 @@ def _chosen(spec: CampaignSpec, given: Mapping[str, Any], hellos: list[dict[str,
     if not given.get("suites"):
         offered = tuple(name for name in suites if any(name not in hello["refuses"] for hello in hellos))
         suites = offered or suites
-    return replace(spec, suites=suites, block=given.get("block") or block_size(spec.addresses, len(suites), spec.cases))
+    return replace(spec, suites=suites, block=given.get("block") or block_size(spec.addresses, spec.cases))

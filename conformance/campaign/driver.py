@@ -33,7 +33,8 @@ from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
 from rocketmq_conformance.conformance.campaign.tables import blocks
 from rocketmq_conformance.conformance.campaign.tables.folder import PLAYING, STOP, note_of_kit
 from rocketmq_conformance.conformance.campaign.tables.reading import open_campaign
-from rocketmq_conformance.conformance.campaign.tables.schema import RUNS, VERSION
+from rocketmq_conformance.conformance.campaign.tables.schema import RUNS
+from rocketmq_conformance.conformance.campaign.tables.version import VERSION
 from rocketmq_conformance.conformance.engine.verdict import worst_of
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.reports import event

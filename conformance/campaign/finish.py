@@ -15,6 +15,7 @@ from rocketmq_conformance.conformance.campaign.analysis.coverage import coverage
 from rocketmq_conformance.conformance.campaign.analysis.engine import are_large, engine_of
 from rocketmq_conformance.conformance.campaign.analysis.rebuild import parse_result
 from rocketmq_conformance.conformance.campaign.analysis.separating_features import SeparatorFinder
+from rocketmq_conformance.conformance.campaign.analysis.voices import voices
 from rocketmq_conformance.conformance.campaign.progress import CampaignProgress, Part
 from rocketmq_conformance.conformance.campaign.spark.spark_job import SparkJobs
 from rocketmq_conformance.conformance.campaign.spark.worker import FINISHED, Job, closing_task
@@ -81,6 +82,8 @@ class ClosingEvents:
         yield from self._divergences(found, answers)
         yield from self._suites()
         yield from self.progress.discovery.results()
+        if len(self.campaign.addresses) > 1:
+            yield from voices(self.campaign, self.engine)
         yield from sorted(self.progress.lost, key=lambda one: (one.suite, one.case, one.address))
 
     # --- what is played ----------------------------------------------------------------------------------------

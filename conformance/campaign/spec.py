@@ -93,9 +93,11 @@ def _fits(name: str, value: Any) -> bool:
 
 #: Bounds of a block: few files, and at most some seconds of work lost when one is not finished.
 SMALLEST, LARGEST, LARGEST_SLOW = 16, 4096, 128
+#: Blocks of a campaign, about: each costs its files, a row of Spark's and a look of the driver, as some cases do.
+MANY = 512
 
 
-def block_size(addresses: tuple[str, ...], suites: int, cases: int) -> int:
-    """Cases of a block for a campaign of so many suites and cases."""
+def block_size(addresses: tuple[str, ...], cases: int) -> int:
+    """Cases of a block for a campaign of so many cases."""
     largest = LARGEST if all(parse_address(address).FAST for address in addresses) else LARGEST_SLOW
-    return max(SMALLEST, min(largest, cases // suites // 64))
+    return max(SMALLEST, min(largest, cases // MANY))

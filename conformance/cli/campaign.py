@@ -30,6 +30,8 @@ from rocketmq_conformance.conformance.cli.options import (
 from rocketmq_conformance.conformance.cli.output import say
 
 CASES = 100_000
+#: Addresses that the name of a folder has.
+NAMED = 3
 DEFAULT = ParameterSource.DEFAULT
 
 
@@ -137,7 +139,8 @@ def run(
 ) -> None:
     """Play cases on every ADDRESS: all play the same plans and are compared with the model and with one another.
 
-    Without ADDRESS it is the bundled port. Exit codes are those of `run`.
+    Releases may be listed, java-client:4.9.8,5.5.0, or be a range, java-client:4.9.4..5.5.0. Without ADDRESS it is
+    the bundled port. Exit codes are those of `run`.
     """
     # Adapters, Spark and the reports are imported when they are needed: --help does not.
     from rocketmq_conformance.conformance.adapter import CannotRunError
@@ -153,9 +156,14 @@ def run(
         from rocketmq_conformance.conformance.campaign.player.player_supervisor import PlayerFaultError
         from rocketmq_conformance.conformance.campaign.spark.master import MasterError
         from rocketmq_conformance.conformance.campaign.tables.reading import FILE, CampaignError, DamagedError
+        from rocketmq_conformance.conformance.release_axis.addresses import addresses_of
     except ModuleNotFoundError as error:
         raise CouldNot(f"A campaign needs {error.name}: install the kit as rocketmq-conformance[spark].") from error
     source = click.get_current_context().get_parameter_source
+    try:
+        addresses = addresses_of(addresses)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
     asked: dict[str, Any] = {
         "addresses": addresses or None,
         "cases": cases,
@@ -178,7 +186,8 @@ def run(
         seed = asked.setdefault("seed", secrets.randbelow(2**32))
         chosen = asked.setdefault("addresses", ("port",))
         asked.setdefault("cases", CASES)
-        out = out or Path(f"{default_out('-'.join(chosen), seed)}-campaign")
+        named = "-".join(chosen) if len(chosen) <= NAMED else f"{'-'.join(chosen[:NAMED])}-and-{len(chosen) - NAMED}"
+        out = out or Path(f"{default_out(named, seed)}-campaign")
     assert out is not None
     human = form == "human"
     reports: list[Report] = [CampaignReport(sys.stdout, verbose=verbose) if human else jsonl.JsonlReport(sys.stdout)]

@@ -14,6 +14,7 @@ import click
 from rocketmq_conformance.conformance.cache import kept_text
 from rocketmq_conformance.conformance.cli.options import like_option, overrides, releases_option, rule_named
 from rocketmq_conformance.conformance.cli.output import say, say_text
+from rocketmq_conformance.conformance.proof.beliefs import beliefs_of
 from rocketmq_conformance.reports.text import in_columns
 from rocketmq_conformance.suites.declare.entry_points import packages_may_bring_suites
 
@@ -52,7 +53,7 @@ def explain(rule_id: str, releases: dict[str, str], like: str | None, folder: Pa
     chosen = overrides(releases, like)
     kept = None if chosen or packages_may_bring_suites() else _kept().get(rule_id.upper())
     if kept:
-        say_text(kept)
+        say_text(kept + _believed(rule_id))
         return
     from rocketmq_conformance.conformance.engine.handshake import newer_releases
     from rocketmq_conformance.models.profile import Profile
@@ -67,7 +68,15 @@ def explain(rule_id: str, releases: dict[str, str], like: str | None, folder: Pa
     for newer in newer_releases(profile, "explained by"):
         say(newer)
     suite = SUITES.get(rule_id.lower())
-    say_text(suite_explanation(suite, profile) if suite else explanation(rule_named(rule_id), profile))
+    if suite:
+        say_text(suite_explanation(suite, profile))
+    else:
+        say_text(explanation(rule_named(rule_id), profile) + _believed(rule_id))
+
+
+def _believed(rule_id: str) -> str:
+    """What is easily believed of a rule, and what the real thing does."""
+    return "".join(f"  believed  {one.believed}\n  but       {one.found}\n" for one in beliefs_of(rule_id.upper()))
 
 
 def _kept() -> Mapping[str, str]:

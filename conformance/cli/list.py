@@ -24,10 +24,13 @@ from rocketmq_conformance.suites.declare.entry_points import packages_may_bring_
 _WITH_OPERATIONS = "suite with operations here"
 #: What is listed as a page, in Markdown: modules with a ``page``.
 PAGES = {
+    "beliefs": "conformance.proof.beliefs",
     "clauses": "conformance.targets.clauses",
+    "commands": "conformance.cli.commands_docs",
     "properties": "conformance.cli.properties_docs",
     "switches": "conformance.cli.switches_docs",
     "tables": "conformance.campaign.tables.tables_docs",
+    "versions": "conformance.cli.versions_docs",
 }
 
 
@@ -45,8 +48,8 @@ PAGES = {
 def list_(what: str, form: str, patterns: Sequence[str]) -> None:
     """Name the suites, rules, operations or mutants; with -k the operations of some suites.
 
-    Also the clauses of rules that are seen, the properties of brokers, the switches between releases and the tables of
-    a campaign, as pages in Markdown.
+    Also pages in Markdown: what is easily believed of rules and wrong, and the clauses of rules that are seen. Others
+    have all commands, the properties of brokers, the switches between releases, the tables of a campaign, and versions.
     """
     if form != "human" and what != "operations":
         raise click.UsageError(f"Only operations have a format: write `list operations --format {form}`.")
@@ -54,7 +57,7 @@ def list_(what: str, form: str, patterns: Sequence[str]) -> None:
         raise click.UsageError("Only operations are chosen by their suite: write `list operations -k NAME`.")
     say_text(_CHOICES[form](listed(what, form), patterns) if patterns else listed(what, form))
     if what == "mutants":
-        say("Every mutant cites a defect (D01 and so on): docs/defects.md explains each of them.", err=True)
+        say("Every mutant cites a defect (D01 and so on): docs/reference/defects.md explains each of them.", err=True)
 
 
 def listed(what: str, form: str = "human") -> str:

@@ -66,7 +66,12 @@ COMMANDS = {
         "Compare the Java methods that rules name across releases.",
         "provenance 5.4.0 5.5.0",
     ),
-    "regenerate": Lazy(f"{_HERE}.regenerate:regenerate", "Rewrite the files that are made from the code.", hidden=True),
+    "regenerate": Lazy(
+        f"{_HERE}.regenerate:regenerate",
+        "Rewrite the files that are made from the code.",
+        "regenerate --check",
+        hidden=True,
+    ),
     "replay": Lazy(
         f"{_HERE}.replay:replay", "Run the cases of a plan file again.", "replay found.plan.jsonl java-client:5.5.0"
     ),

@@ -21,6 +21,9 @@ from rocketmq_conformance.suites.declare.operation import Side
 #: on time may stay undecided.
 TRIES = 3
 
+#: The targets that play the suites of a side.
+_PLAYS = {Side.BROKER: (broker,), Side.WHOLE: (port,), Side.GRPC: (port,)}
+
 
 def everything(root: Path) -> list[str]:
     """All that is missing, by room."""
@@ -33,7 +36,7 @@ def suites_without_a_part() -> Iterator[str]:
     for name, suite in SUITES.items():
         if name in SUITES.brought:
             continue
-        for target in {Side.BROKER: (broker,), Side.WHOLE: (port,)}.get(suite.side, (port, java_client)):
+        for target in _PLAYS.get(suite.side, (port, java_client)):
             if not has_part(target.__name__, SUITES[name].family):
                 yield f"suite {name}: {target.__name__.rpartition('.')[2]} has no module that plays it"
         if suite.ordinary and name not in mutated:

@@ -35,11 +35,12 @@ def _each(words: list[str]) -> click.Choice[str]:
 def new_adapter(language: str, kind: str, folder: Path) -> None:
     """Write a program to start from into DIR.
 
-    A stepped one speaks the protocol of exec:COMMAND (docs/exec.md) and answers the suite allocation by two strategies
-    of its own: put your client's in their place, then add operations (`list operations --format exec` describes them).
+    A stepped one speaks the protocol of exec:COMMAND (docs/reference/exec.md) and answers the suite allocation by two
+    strategies of its own. Put your client's in their place, then add operations: `list operations --format exec`
+    describes them.
 
     A consumer is a push consumer of a cluster for client:COMMAND, with an official client, or for python:module:factory
-    (docs/client.md), without one: put your own client there. No adapter is needed.
+    (docs/reference/client.md), without one: put your own client there. No adapter is needed.
     """
     skeleton = SKELETONS[kind, language]
     try:

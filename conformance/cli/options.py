@@ -121,7 +121,7 @@ expected_option = click.option(
     "--expected",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Divergences that are signed for (TOML, see docs/expected.md): counted, and no failure.",
+    help="Divergences that are signed for (TOML, see docs/guides/expected.md): counted, and no failure.",
 )
 rulebook_option = click.option(
     "--rulebook",

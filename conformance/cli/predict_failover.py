@@ -9,6 +9,7 @@ import click
 
 from rocketmq_conformance.conformance.cli.exit import finish
 from rocketmq_conformance.conformance.cli.predict_options import (
+    client_option,
     could_not,
     counted,
     group_option,
@@ -67,12 +68,7 @@ def _queues(
     default=None,
     help="With or without enableSlaveActingMaster and totalReplicas above 1; as the masters are unless given.",
 )
-@click.option(
-    "--client",
-    callback=release_option,
-    metavar="RELEASE",
-    help="Release of the client; that of the oldest member that is connected, or the newest one, unless given.",
-)
+@client_option
 @max_skip_option
 @max_repeat_option
 @patience_option

@@ -85,7 +85,7 @@ def allocation(
         predict_allocation,
     )
     from rocketmq_conformance.conformance.predict.allocation_page import allocation_document, allocation_page
-    from rocketmq_conformance.conformance.predict.api import consumer_of
+    from rocketmq_conformance.conformance.predict.api import consumer_of, refuse_pops
 
     if (members is None) != (queues is None):
         raise click.UsageError("--members and --queues go together: give both, or the name servers of a cluster.")
@@ -106,6 +106,7 @@ def allocation(
             raise click.BadParameter(str(error), param_hint="--queues") from error
     else:
         facts = facts_of(name_servers, path, group, topics, patience=patience)
+        refuse_pops(facts)
         made = group_of(facts, strategy, client or consumer_of(facts).client, _names(rooms))
     prediction = predict_allocation(made, joining, leaving)
     write(form, lambda: allocation_page(prediction), lambda: allocation_document(prediction))
@@ -136,7 +137,9 @@ def _only(facts: GroupFacts) -> tuple[str]:
 )
 @click.option("--online/--offline", default=None, help="With or without members; as they are unless given.")
 @click.option(
-    "--kind", type=click.Choice(["push", "orderly", "lite"]), help="Kind of consumer; what members say unless given."
+    "--kind",
+    type=click.Choice(["push", "orderly", "lite", "pop", "grpc"]),
+    help="Kind of consumer; what members say unless given.",
 )
 @client_option
 @patience_option
@@ -159,7 +162,7 @@ def reset(
 
     Exits with 1 when a broker would refuse it, or its members ignore it.
     """
-    from rocketmq_conformance.conformance.predict.api import consumer_of
+    from rocketmq_conformance.conformance.predict.api import consumer_of, usual_kind
     from rocketmq_conformance.conformance.predict.reset import AT_TIME, predict_reset
     from rocketmq_conformance.conformance.predict.reset_page import reset_document, reset_page
 
@@ -173,8 +176,7 @@ def reset(
     (topic,) = topics or _only(facts)
     if time is not None and facts.time != time:
         raise click.UsageError(f"{path} is about the time {facts.time}, not {time}: write it again with --time {time}.")
-    if kind is not None:
-        facts = replace(facts, kind=kind)
+    facts = replace(facts, kind=kind or usual_kind(facts))
     prediction = predict_reset(facts, topic, AT_TIME if time is not None else target, online)
     consumer = consumer_of(facts, client=client)
     write(form, lambda: reset_page(prediction, consumer), lambda: reset_document(prediction, consumer))
@@ -247,14 +249,13 @@ def upgrade(
             progress(len(predictions), len(read.known))
     write(
         form,
-        lambda: upgrade_page(predictions, read.unused, read.popping, read.failed),
+        lambda: upgrade_page(predictions, read.unused, read.failed),
         lambda: (
             upgrade_document(predictions[0])
             if not every
             else {
                 "groups": list(map(upgrade_document, predictions)),
                 "unused": read.unused,
-                "popping": [{"group": name, "why": why} for name, why in read.popping],
                 "failed": [{"group": name, "why": why} for name, why in read.failed],
             }
         ),

@@ -62,6 +62,14 @@ def release_option(context: click.Context, option: click.Parameter, value: str |
         raise click.BadParameter(str(error)) from error
 
 
+client_option = click.option(
+    "--client",
+    callback=release_option,
+    metavar="RELEASE",
+    help="Release of the client; that of the oldest member that is connected, or the newest one, unless given.",
+)
+
+
 def in_ms(millis: int, option: str) -> int:
     """A time in ms since 1970, as it is; usage error where an option was given consumeTimestamp's form of one."""
     if millis in _CONSUME_TIMESTAMPS:

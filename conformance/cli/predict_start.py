@@ -8,6 +8,7 @@ import click
 
 from rocketmq_conformance.conformance.cli.exit import finish
 from rocketmq_conformance.conformance.cli.predict_options import (
+    client_option,
     could_not,
     facts_of,
     group_option,
@@ -15,7 +16,6 @@ from rocketmq_conformance.conformance.cli.predict_options import (
     max_skip_option,
     name_servers_argument,
     patience_option,
-    release_option,
     state_option,
     topics_option,
 )
@@ -30,12 +30,7 @@ WHERES = {"last": "CONSUME_FROM_LAST_OFFSET", "first": "CONSUME_FROM_FIRST_OFFSE
 @name_servers_argument
 @group_option
 @topics_option
-@click.option(
-    "--client",
-    callback=release_option,
-    metavar="RELEASE",
-    help="Release of the client; that of the oldest member that is connected, or the newest one, unless given.",
-)
+@client_option
 @click.option(
     "--from",
     "where",
@@ -44,7 +39,7 @@ WHERES = {"last": "CONSUME_FROM_LAST_OFFSET", "first": "CONSUME_FROM_FIRST_OFFSE
 )
 @click.option("--zone", default="UTC", show_default=True, help="Time zone of the client, for a consume timestamp.")
 @click.option("--model", type=click.Choice(["clustering", "broadcasting"]), help="Message model.")
-@click.option("--kind", type=click.Choice(["push", "orderly", "lite", "pull"]), help="Kind of consumer.")
+@click.option("--kind", type=click.Choice(["push", "orderly", "lite", "pull", "pop", "grpc"]), help="Kind of consumer.")
 @max_skip_option
 @max_repeat_option
 @patience_option

@@ -43,6 +43,8 @@ from rocketmq_conformance.conformance.proof.predicted_failover import RELEASES a
 from rocketmq_conformance.conformance.proof.predicted_failover import failover_pairs, prove_failovers
 from rocketmq_conformance.conformance.proof.predicted_lite import prove_predicted_lite
 from rocketmq_conformance.conformance.proof.predicted_mixed import prove_mixed
+from rocketmq_conformance.conformance.proof.predicted_pops import RELEASES as POPPED
+from rocketmq_conformance.conformance.proof.predicted_pops import prove_pops
 from rocketmq_conformance.conformance.proof.predicted_resets import prove_predicted_resets
 from rocketmq_conformance.conformance.proof.side_by_side import More, one_by_one
 from rocketmq_conformance.conformance.proof.unit import BROKER, CLOCK, JAVA, SCRIPTED, WHOLE, Unit
@@ -201,26 +203,35 @@ def pairs(clients: tuple[str, ...], brokers: tuple[str, ...], name_server: tuple
 @click.option("--few", is_flag=True, help="A few cases of starts only.")
 @click.option("--mixed", is_flag=True, help="Only a cluster of brokers of two releases, with a slave.")
 @click.option("--failover", is_flag=True, help="Only pairs of a master and a slave, of --brokers if given.")
+@click.option("--pops", is_flag=True, help="Only groups that pop, on --brokers if given.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="The page of agreements.")
 @start_timeout_option
 def predict(
-    clients: tuple[str, ...], brokers: tuple[str, ...], few: bool, mixed: bool, failover: bool, out: Path | None
+    clients: tuple[str, ...],
+    brokers: tuple[str, ...],
+    few: bool,
+    mixed: bool,
+    failover: bool,
+    pops: bool,
+    out: Path | None,
 ) -> None:
     """Compare what `predict start` and `predict failover` say with what real consumers then do, and `predict reset`
     with real brokers.
 
     Without --clients and --brokers it is ten brokers with the newest client, ten clients with the newest broker, a
-    cluster of brokers of two releases, and pairs of a master and its slave.
+    cluster of brokers of two releases, pairs of a master and its slave, and groups that pop on every broker from 5.0.0.
     """
     if mixed and (clients or brokers or few):
         raise click.UsageError("--mixed has its own releases: leave out --clients, --brokers and --few.")
     if mixed:
         _compare(prove_mixed(), out, predicted_starts.page_of)
         return
-    if failover and (clients or few):
-        raise click.UsageError("--failover has no other options than --brokers: leave out --clients and --few.")
-    if failover:
-        _compare(prove_failovers(failover_pairs(brokers or PAIRED)), out, predicted_starts.page_of)
+    for name, alone in (("failover", failover), ("pops", pops)):
+        if alone and (clients or few):
+            raise click.UsageError(f"--{name} has no other options than --brokers: leave out --clients and --few.")
+    if failover or pops:
+        agreements = prove_pops(brokers or POPPED) if pops else prove_failovers(failover_pairs(brokers or PAIRED))
+        _compare(agreements, out, predicted_starts.page_of)
         return
     newest, named = (str(NEWEST),), clients or brokers
     chosen = list(product(clients or newest, brokers or newest)) if named else predicted_starts.pairs()
@@ -232,6 +243,7 @@ def predict(
         starmap(prove_predicted_lite, lite),
         () if few or named else prove_mixed(),
         () if few or named else prove_failovers(failover_pairs()),
+        () if few or named else prove_pops(),
     )
     _compare(agreements, out, predicted_starts.page_of)
 

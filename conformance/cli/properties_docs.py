@@ -14,7 +14,8 @@ from rocketmq_conformance.reports.markdown_table import markdown_table
 
 _INTRODUCTION = """# Properties
 
-What the properties of a broker mean to the one that judges it; docs/configuration.md says what becomes of each list.
+What the properties of a broker mean to the one that judges it; docs/guides/configuration.md says what becomes of
+each list.
 
 ## Modelled
 

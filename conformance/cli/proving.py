@@ -128,7 +128,7 @@ def selected(units: Iterable[Unit], selection: Selection) -> list[Unit]:
     found = [unit for unit in units if ALL[unit.kind].takes(selection)]
     if not found:
         wanted = " and ".join(filter(None, (selection.suite, selection.rule)))
-        raise click.UsageError(f"Nothing here plays {wanted}: docs/proof.md says what each proof asks.")
+        raise click.UsageError(f"Nothing here plays {wanted}: docs/explanation/proof.md says what each proof asks.")
     return found
 
 

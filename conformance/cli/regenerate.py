@@ -50,7 +50,7 @@ def regenerate(
 ) -> None:
     """Rewrite all files that are made from the code, and list what is still missing.
 
-    For contributors: it needs a checkout of the project. It takes about a minute, or nothing where no file has changed
+    For contributors: it needs a checkout of the project. It takes some minutes, or nothing where no file has changed
     since all was up to date, and minutes for each suite that answers or asks otherwise since its covering plans were
     searched. With --check these are named, and not searched.
     Exit codes: 0, or 1 when --check found stale files.

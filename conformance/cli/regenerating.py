@@ -46,11 +46,13 @@ GOLDEN_TESTS = (
 )
 #: Schemas of the documentation, and the format of `list operations` that each is.
 _SCHEMAS = {"plan": "schema", "exec": "exec", "client": "client"}
+#: Folders of documents, and what of them is no document.
+_DOCUMENTS = {"docs": "*.jsonl", "examples": "__pycache__"}
 #: Folders of the checkout that what is made depends on.
 _ROOMS = ("models", "suites", "conformance", "reports", "tests", "docs")
 GOLDEN_FILES = (
     *("tests/data/digests.json", "tests/data/noticing_cases.json", "tests/golden/*"),
-    *("README.md", "docs/folklore.md"),
+    *("README.md", "docs/explanation/claims.md", "docs/explanation/client-judging.md", "docs/reference/client.md"),
 )
 
 
@@ -108,14 +110,17 @@ def stale_files(
 
 
 def write_documentation(root: Path, folder: Path) -> None:
-    """Write the pages of ``docs/`` into a folder, and beside them those that are made, with the schemas."""
+    """Write the documents of the project into a folder, as they lie here, and beside the reference what is made."""
     made = {f"{what}.md": lists.listed(what) for what in lists.PAGES}
     made["operations.md"] = lists.listed("operations", "page")
     made["proven-rules.md"] = proof_docs.page_of(KeptRows(root / "docs" / "proof"))
     made |= {f"{name}.schema.json": lists.listed("operations", form) for name, form in _SCHEMAS.items()}
-    shutil.copytree(root / "docs", folder, dirs_exist_ok=True)
+    for name, other in _DOCUMENTS.items():
+        shutil.copytree(root / name, folder / name, dirs_exist_ok=True, ignore=shutil.ignore_patterns(other))
+    for path in (*root.glob("*.md"), *(root / name for name in ("LICENSE", "action.yml"))):
+        shutil.copy(path, folder)
     for name, text in made.items():
-        (folder / name).write_text(text, "utf-8")
+        (folder / "docs" / "reference" / name).write_text(text, "utf-8")
 
 
 def _rulebook(root: Path, check: bool) -> Iterator[str]:

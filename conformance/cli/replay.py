@@ -51,14 +51,19 @@ def replay(
 
     address = address_through(address, through)
     read = read_plan(plan, number)
+    cases, notes = read.cases, plan_notes(read)
+    if read.suite.tries > 1 and len(cases) == 1:
+        ((number, rows),) = cases.items()
+        cases = {number + time: rows for time in range(read.suite.tries)}
+        notes = (*notes, f"the case is played {len(cases)} times, as its requests race: each play counts as a case")
     options = Options(
         address,
         read.seed,
         max_time=max_time,
         out=out,
         stop_at_first=stop_at_first,
-        plans={read.suite.name: read.cases},
-        notes=plan_notes(read),
+        plans={read.suite.name: cases},
+        notes=notes,
         plan=plan,
         quirks=quirks,
     )

@@ -59,14 +59,15 @@ def serve(
     # The fake broker and its models are imported when they are needed: --help does not.
     from rocketmq_conformance.conformance.adapter import CannotRunError, Hello
     from rocketmq_conformance.conformance.cli.serving import watch
-    from rocketmq_conformance.conformance.engine.handshake import newer_releases, profile_of
+    from rocketmq_conformance.conformance.engine.handshake import profile_of
     from rocketmq_conformance.conformance.fakes.serve import serve as serve_broker
     from rocketmq_conformance.conformance.fakes.wire_log import WireLog
     from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
+    from rocketmq_conformance.models.release import newer_than_known
 
     profile = profile_of(Hello("serve", __version__), releases)
-    for newer in newer_releases(profile, "answers as"):
-        say(newer)
+    for newer in newer_than_known("broker", profile.broker, "serve it as"):
+        raise click.UsageError(newer)
     terminal = sys.stdout.isatty()
     try:
         with open_log(log_file) as file:

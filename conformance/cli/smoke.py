@@ -32,6 +32,8 @@ from rocketmq_conformance.conformance.cli.output import say
 from rocketmq_conformance.reports.text import shortened
 
 if TYPE_CHECKING:
+    from rocketmq_conformance.conformance.adapter import Adapter
+    from rocketmq_conformance.conformance.targets.client_program.smoke import FirstLook
     from rocketmq_conformance.suites.declare.suite import Suite
 
 #: Cases and steps per suite of a smoke run.
@@ -113,6 +115,22 @@ def _is_program(address: str) -> bool:
         return False
 
 
+def _is_over_grpc(address: str) -> bool:
+    from rocketmq_conformance.conformance.targets.address import parse_address
+    from rocketmq_conformance.conformance.targets.address_kinds import ClientAddress
+
+    parsed = parse_address(address)
+    return isinstance(parsed, ClientAddress) and parsed.settings.protocol == "grpc"
+
+
+def _look_over_grpc(adapter: Adapter) -> FirstLook:
+    from rocketmq_conformance.conformance.targets.grpc_program.adapter import GrpcProgram
+    from rocketmq_conformance.conformance.targets.grpc_program.smoke import look_at
+
+    assert isinstance(adapter, GrpcProgram)
+    return look_at(adapter)
+
+
 def _look_at_program(address: str, suites: Sequence[Suite], judging: Judging) -> None:
     """Start one member of a ``client:`` address, and print how far it gets: as lines, or as JSON Lines."""
     from rocketmq_conformance.conformance.adapter import CannotRunError
@@ -123,10 +141,13 @@ def _look_at_program(address: str, suites: Sequence[Suite], judging: Judging) ->
     from rocketmq_conformance.conformance.targets.client_program.smoke import Seen, kinds_of, look_at
     from rocketmq_conformance.reports.event import COULD_NOT_RUN, EXIT_CODES
     from rocketmq_conformance.reports.start_display import StartDisplay
+    from rocketmq_conformance.suites.declare.operation import Side
 
     kinds = kinds_of(suites)
-    if not kinds:
-        raise click.UsageError("No chosen suite is one of consumer programs: name another, such as whole-push.")
+    over_grpc = _is_over_grpc(address)
+    if not (any(suite.side is Side.GRPC for suite in suites) if over_grpc else kinds):
+        such = "grpc-push" if over_grpc else "whole-push"
+        raise click.UsageError(f"No chosen suite is one of such programs: name another, such as {such}.")
     people = judging.form != "jsonl"
     opening = Opening(address, judging.overrides, judging.patience, judging.max_wait, judging.start_timeout)
     display = StartDisplay(sys.stderr)
@@ -134,8 +155,11 @@ def _look_at_program(address: str, suites: Sequence[Suite], judging: Judging) ->
         with opened(opening, [], on_start=display) as (stage, hello, profile):
             if people:
                 say(f"note    {release_choice(hello, judging.overrides, profile)}")
-            assert isinstance(stage.adapter, ClientProgram)
-            found, suite = look_at(stage.adapter, kinds=kinds)
+            if over_grpc:
+                found, suite = _look_over_grpc(stage.adapter)
+            else:
+                assert isinstance(stage.adapter, ClientProgram)
+                found, suite = look_at(stage.adapter, kinds=kinds)
     except AddressError as error:
         raise click.UsageError(str(error)) from error
     except CannotRunError as error:

@@ -99,7 +99,7 @@ def measure(
     when it was interrupted.
     """
     begin = time.monotonic()
-    offered = [suite for suite in suites if not hello.refuses(suite) and suite.side is not Side.WHOLE]
+    offered = [suite for suite in suites if not hello.refuses(suite) and not suite.side.runs_by_itself]
     yield measurement_event.CorruptionStarted(
         format=event.FORMAT,
         kit=__version__,

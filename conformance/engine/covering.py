@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from rocketmq_conformance.conformance.engine.judge import Forecast
 from rocketmq_conformance.conformance.engine.model_tour import Seen, Tours, counted, shown
-from rocketmq_conformance.models.broker.configuration import SETTINGS
+from rocketmq_conformance.models.broker.configuration import SETTINGS, TOGETHER
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import PUBLISHED
 from rocketmq_conformance.suites.declare.operation import Side
@@ -49,7 +49,8 @@ class Effort(NamedTuple):
 ORDINARY = Effort()
 #: For whole clients, which take their time.
 WHOLE = Effort(4000, 0, 200, 20)
-#: For suites that only run when they are named: brokers are restarted, and a step of the model takes time, too.
+#: For other suites whose cases have their price: brokers are restarted, or requests race, and a step of the model takes
+#: time, too.
 SLOW = Effort(200, 10, 20, 5, 400, 400)
 #: For a search that only shows whether searches still find the same.
 SMALL = Effort(cases=20, fruitless=20)
@@ -99,7 +100,7 @@ def found_from(suite: Suite, plans: Sequence[Rows]) -> str:
 
 
 def _effort(suite: Suite) -> Effort:
-    return ORDINARY if not is_costly(suite) else WHOLE if suite.ordinary else SLOW
+    return ORDINARY if not is_costly(suite) else WHOLE if suite.side.runs_by_itself else SLOW
 
 
 def rare(suite: Suite, plans: Sequence[Rows], cases: int) -> list[Rows]:
@@ -129,9 +130,9 @@ def is_costly(suite: Suite) -> bool:
     """Does every case of the suite have its price? Then its plans show behaviours, and no uses.
 
     Those of brokers that are restarted ask what became of each change. Those of whole clients, which take seconds for a
-    step, show behaviours of one rule each, and no pairs.
+    step, show behaviours of one rule each, and no pairs. Where requests race, a plan is tried more than once.
     """
-    return not suite.ordinary or suite.side is Side.WHOLE
+    return not suite.ordinary or suite.side.runs_by_itself or suite.tries > 1
 
 
 def tours_of(suite: Suite, profile: Profile) -> Tours:
@@ -140,7 +141,7 @@ def tours_of(suite: Suite, profile: Profile) -> Tours:
         suite,
         profile,
         uses=not is_costly(suite),
-        each_rule=suite.side is Side.WHOLE,
+        each_rule=suite.side.runs_by_itself,
         questions=not suite.ordinary,
     )
 
@@ -151,7 +152,7 @@ def chosen(suite: Suite, profile: Profile, plans: Iterable[Sequence[Row]]) -> It
     known: set[Hashable] = set()
     for plan in plans:
         seen = tours.play(plan)
-        new = shown(seen, pairs=suite.side is not Side.WHOLE) - known
+        new = shown(seen, pairs=not suite.side.runs_by_itself) - known
         if new:
             known |= new
             yield [step.row for step in seen]
@@ -180,9 +181,11 @@ def _judged(suite: Suite) -> Iterator[Profile]:
         return
     yield from (Profile(broker=release) for release in reversed(PUBLISHED))
     for setting in SETTINGS.values():
-        if setting.of_slaves and not set(setting.rules) & set(suite.rules):
+        if (setting.of_slaves or setting.of_pops) and not set(setting.rules) & set(suite.rules):
             continue
         yield from (Profile().configured({setting.name: value}) for value in setting.values)
+    if any(rule.startswith("SLV-") for rule in suite.rules):
+        yield from (Profile().configured(properties) for properties in TOGETHER)
     yield Profile(java=8)
 
 

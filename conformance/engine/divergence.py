@@ -28,7 +28,7 @@ from rocketmq_conformance.suites.declare.discovery import rules
 from rocketmq_conformance.suites.declare.operation import OperationSpec
 from rocketmq_conformance.suites.declare.step import Step
 from rocketmq_conformance.suites.declare.suite import Row, Suite
-from rocketmq_conformance.suites.declare.wording import OFFSETS, differences, text, worded
+from rocketmq_conformance.suites.declare.wording import OFFSETS, differences, exchanges, text, worded
 
 #: What a report says when a plan with requests made none.
 NO_REQUEST = "no request arrived at the broker in this plan: look at the adapter first"
@@ -71,7 +71,8 @@ def divergence_event(
         fingerprint=fingerprint,
         rules=[
             rule_json(name) | ({"level": level.value} if level else {})
-            for name in sorted(last.why.rules, key=lambda name: name != first)
+            for name in dict.fromkeys((first, *last.why.rules))
+            if name
         ],
         expected=said(spec, last.expected),
         observed=_observed(spec, last.observed),
@@ -80,6 +81,7 @@ def divergence_event(
         shrink_executions=shrunk.executions,
         unshrunk=unshrunk,
         parts=parts_that_differ(spec, last.expected, last.observed),
+        history=_history(spec, last),
         warning=_warning(suite, steps, messages),
         doubt=doubt,
         harm=consequence.harm.value,
@@ -208,6 +210,18 @@ def _step(suite: Suite, number: int, step: Step, messages: list[Message], diverg
         diverges=diverges,
         messages=messages,
     )
+
+
+def _history(spec: OperationSpec, step: Step) -> list[list[str]]:
+    """The requests that a step sent at the same time, as they were observed, each with what differs."""
+    if spec.history is None:
+        return []
+    seen, wanted = (exchanges(spec.history, value) for value in (step.observed, step.expected))
+    answers = [one[-1] for one in wanted] if len(wanted) == len(seen) else [one[-1] for one in seen]
+    return [
+        [who, what, str(sent), "" if answered is None else str(answered), said, "" if said == answer else answer]
+        for (who, what, sent, answered, said), answer in zip(seen, answers, strict=True)
+    ]
 
 
 def _either(words: Iterable[str]) -> str:

@@ -1,7 +1,7 @@
 """The first step at which two implementations did different things with the same plan.
 
-Steps whose result the rules leave open do not count. What is compared: two sequences of steps, two cases that were
-played, or one plan that is played on both now.
+Steps whose result the rules leave open do not count. What is compared: two sequences of steps, or one plan that
+is played on both now.
 """
 
 from __future__ import annotations
@@ -34,24 +34,11 @@ def first_difference(ours: Sequence[Step], theirs: Sequence[Step]) -> tuple[int 
     return None, LEFT_OPEN if left_open else CUT_SHORT
 
 
-def compare_played(ours: Player, one: Played, theirs: Player, other: Played) -> tuple[int, Step] | None:
-    """The first step (1 is the first) at which two cases of the same plan differ, or None when none was judged on both.
-
-    The step is ours, with what they did as expected. Results that depend on the time are not compared, nor are those
-    that depend on client ids.
-    """
-    if ours.judge.observes or one.reordered or other.reordered:
-        return None
-    if not {one.verdict, other.verdict} <= {CONFORMS, DIVERGES}:
-        return None
-    return _differing_step(_steps(ours, one), _steps(theirs, other))
-
-
 def play_and_compare(ours: Player, theirs: Player, rows: Sequence[Row], number: int) -> Judged:
     """Play a plan on both; it diverges at their first difference."""
     first = ours.execute(rows, number)
     second = theirs.execute(rows, number)
-    found = _differing_step(first.steps, second.steps)
+    found = differing_step(first.steps, second.steps)
     if found is None:
         return Judged(CONFORMS, first.steps)
     at, step = found
@@ -63,10 +50,13 @@ def conforming_steps(judge: Judge, rows: Sequence[Row]) -> list[Step]:
     return [step._replace(observed=step.expected) for step in judge.expected(rows)]
 
 
-def _steps(player: Player, played: Played) -> list[Step]:
+def steps_of(player: Player, played: Played) -> list[Step]:
+    """The steps of a case that was decided."""
     return played.judged.steps if played.judged else conforming_steps(player.judge, played.rows)
 
 
-def _differing_step(ours: Sequence[Step], theirs: Sequence[Step]) -> tuple[int, Step] | None:
+def differing_step(ours: Sequence[Step], theirs: Sequence[Step]) -> tuple[int, Step] | None:
+    """The first step (1 is the first) at which two sides of a plan differ, or None; the step is ours, with what they
+    did as expected."""
     at, _ = first_difference(ours, theirs)
     return None if at is None else (at + 1, ours[at]._replace(expected=theirs[at].observed))

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 
 from rocketmq_conformance.conformance.adapter import CRASHED
 from rocketmq_conformance.models.outcome import UNDEFINED, Err, Expected, Outcome, Result, Undefined, outcome_class
@@ -75,6 +75,13 @@ class Judged:
         ]
 
 
+class Agreement(NamedTuple):
+    """A case whose steps all agree: the digest of its results (hex), and how many steps were played."""
+
+    digest: str
+    steps: int
+
+
 #: Why a case that diverges was not played to its end.
 ENDED = "after {} the model cannot follow, so the rest of the case was not played"
 
@@ -135,7 +142,6 @@ class Judge:
         self._guards = [op.spec.guard for op in suite.operations]
         self._guarded = any(self._guards)
         self._observes = any(op.spec.observes for op in suite.operations)
-        self._stepwise = self._guarded or self._observes
 
     def judge(
         self,
@@ -223,31 +229,38 @@ class Judge:
     @property
     def stepwise(self) -> bool:
         """Must cases be judged step by step, as the plan or the expected answers depend on what was before?"""
-        return self._stepwise
+        return self._guarded or self._observes
 
-    def agrees_at_once(self, rows: Sequence[Row], play: Callable[[Sequence[Row]], Sequence[Result]]) -> str | None:
-        """Play a whole case without looking at single steps: the digest when all agree, else None.
+    def agrees_at_once(
+        self, rows: Sequence[Row], play: Callable[[Sequence[Row]], Sequence[Result]]
+    ) -> Agreement | None:
+        """Play a whole case without looking at single steps: what it comes to when all agree, else None.
 
-        None without playing anything when the suite is guarded or observes: its cases are judged step by step.
+        As long as all agree, the model alone says which steps the guards allow. None without playing anything when the
+        suite observes: its cases are judged step by step.
         """
-        return self._agreed(rows, lambda: [*play(rows)])
+        return None if self._observes else self._at_once(rows, lambda allowed: [*play(allowed)])
 
-    def agrees_with(self, rows: Sequence[Row], observed: list[Expected]) -> str | None:
-        """The same for a case that was played, with what each step showed."""
-        return self._agreed(rows, lambda: observed)
+    def agrees_with(self, rows: Sequence[Row], observed: list[Expected]) -> Agreement | None:
+        """The same for a case that was played, with what each step showed; None when the suite has guards, too."""
+        return None if self.stepwise else self._at_once(rows, lambda allowed: observed)
 
-    def _agreed(self, rows: Sequence[Row], observe: Callable[[], list[Expected]]) -> str | None:
-        if self._stepwise:
-            return None
-        handlers = self.bound.by_position
-        state = self.bound.initial
+    def _at_once(self, rows: Sequence[Row], observe: Callable[[Sequence[Row]], list[Expected]]) -> Agreement | None:
+        handlers, guards, state = self.bound.by_position, self._guards, self.bound.initial
+        allowed: list[Row] = []
         expected: list[Expected] = []
         whys: list[Reason] = []
-        for at, args in rows:
-            state, result, why = handlers[at](state, *args)
-            expected.append(result)
-            whys.append(why)
-        observed = observe()
+        for row in rows:
+            at, args = row
+            guard = guards[at]
+            if guard is None or guard(state):
+                state, result, why = handlers[at](state, *args)
+                allowed.append(row)
+                expected.append(result)
+                whys.append(why)
+        if not allowed:
+            return None
+        observed = observe(allowed)
         if observed != expected:
             observed = [UNDEFINED if e is UNDEFINED else o for e, o in zip(expected, observed, strict=True)]
             if observed != expected:
@@ -256,7 +269,7 @@ class Judge:
         if packed is None or packed != _packed(expected):
             return None
         self.coverage.add(whys, expected)
-        return blake2b(packed, digest_size=8).hexdigest()
+        return Agreement(blake2b(packed, digest_size=8).hexdigest(), len(expected))
 
     def without(self, rows: Sequence[Row], avoided: Container[Forecast]) -> list[Row]:
         """A plan without the steps that would be answered as one of ``avoided``, by the model alone.

@@ -142,10 +142,10 @@ class Player:
                     self.stage.begin(self.suite, number)
                     found = self.judge.agrees_at_once(rows, self._play_steps)
                 if found is not None:
-                    return Played(number, rows, CONFORMS, len(rows), time.monotonic() - start, found)
+                    return Played(number, rows, CONFORMS, found.steps, time.monotonic() - start, found.digest)
             if self._whole:
                 return self._at_once(number, rows, start)
-            judged = self.execute(rows, number, goes_on=self._goes_on)
+            judged = self._once(rows, number, goes_on=self._goes_on)
             return self._settle(number, rows, judged, time.monotonic() - start)
         except NoAnswerError as error:
             return Played(number, rows, UNDECIDED, 0, time.monotonic() - start, "", str(error))
@@ -170,15 +170,25 @@ class Player:
             done, results = [row for row, _ in pairs], [one for _, one in pairs]
         found = self.judge.agrees_with(done, results) if done else None
         if found is not None:
-            return Played(number, done, CONFORMS, len(done), time.monotonic() - start, found, unsupported=lacks)
+            return Played(
+                number, done, CONFORMS, found.steps, time.monotonic() - start, found.digest, unsupported=lacks
+            )
         judged = self._judge_outcomes(rows, map(outcome_of, answers), self._goes_on)
         return self._settle(number, rows, judged, time.monotonic() - start)
 
     def execute(self, rows: Sequence[Row], number: int = 0, *, goes_on: bool = False) -> Judged:
         """Play a plan step by step; it counts for nothing. AdapterError and CannotRunError when that cannot be done.
 
-        Where suites take turns it has a lane, and may be in any thread.
+        Where suites take turns it has a lane, and may be in any thread. Where a difference takes luck, the plan is
+        played until there is one, as often as its suite says.
         """
+        for _ in range(self.suite.tries):
+            judged = self._once(rows, number, goes_on=goes_on)
+            if judged.verdict == DIVERGES:
+                break
+        return judged
+
+    def _once(self, rows: Sequence[Row], number: int, *, goes_on: bool) -> Judged:
         if self._turns:
             (ended,) = self._turns.stream(self.suite, [self._play(rows, goes_on=goes_on)])
             return ended.result()

@@ -28,7 +28,7 @@ from rocketmq_conformance.conformance.engine.player import Numbered
 from rocketmq_conformance.conformance.engine.rule_list import listed_rules
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.engine.suite_run import PROGRESS, Stop, SuiteResult, SuiteRun
-from rocketmq_conformance.conformance.engine.turns import CASES_OF_KIND, Turns, by_yield
+from rocketmq_conformance.conformance.engine.turns import CASES_OF_KIND, IN_A_ROW, Turns, by_yield
 from rocketmq_conformance.conformance.engine.verdict import worst_of
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
@@ -205,6 +205,8 @@ class Runner:
         parts = [_Part(self, suite, turns, limit, len(turns.playing)) for suite in suites]
         playing = [*parts]
         said = turns.began
+        #: When shorter plans began to be looked for; 0 until then.
+        shortens = 0.0
         try:
             while playing:
                 waits_for: set[Future[object]] = set()
@@ -222,7 +224,8 @@ class Runner:
                     wait(waits_for, PROGRESS, FIRST_COMPLETED) if waits_for else time.sleep(0)
                 if time.monotonic() - said >= PROGRESS and all(part.run for part in playing):
                     said = time.monotonic()
-                    yield _progress([part.run for part in parts if part.run], turns)
+                    shortens = shortens or (turns.seconds if turns.shortens else 0.0)
+                    yield _progress([part.run for part in parts if part.run], turns, shortens)
         except (Stop, KeyboardInterrupt) as stop:
             for part in playing:
                 yield from part.ended_by(stop)
@@ -354,16 +357,25 @@ class _Part:
                 one = next(self.events)
 
 
-def _progress(runs: Sequence[SuiteRun], turns: Turns) -> event.Progress:
+def _progress(runs: Sequence[SuiteRun], turns: Turns, shortens: float = 0.0) -> event.Progress:
     """How far suites are that take turns, and how long they will take: as long as their cases took until now, and
-    more for the divergences that they have shown, and will show."""
-    seconds = 0.0
-    for run in runs:
+    more for their controls, and for the divergences that they have shown, and will show. Lanes help little with these:
+    shorter plans, which are looked for since ``shortens`` (s; 0: not yet), come one after the other. A case that has
+    begun goes on when the time is used up."""
+    playing = [run for run in runs if run.ended is None]
+    seconds, longest = 0.0, max((run.seconds_of_case for run in playing), default=0.0)
+    of_kinds = in_a_row = 0.0
+    for run in playing:
         left = run.number_of_cases - run.done
         kinds = len(run.shortening) + run.kinds / (1 + run.done) * left / 2  # new ones become rarer
-        seconds += run.seconds_of_case * (left + kinds * CASES_OF_KIND) / turns.lanes
+        seconds += run.seconds_of_case * (left + 1) / turns.lanes
+        of_kinds += run.seconds_of_case * kinds * CASES_OF_KIND / turns.lanes
+        if len(run.shortening):
+            in_a_row = max(in_a_row, run.seconds_of_case * IN_A_ROW)
+    in_a_row -= turns.seconds - shortens if shortens else 0.0
+    seconds = max(seconds + max(of_kinds, in_a_row), longest)
     if turns.limit is not None:
-        seconds = min(seconds, max(0.0, turns.limit - turns.seconds))
+        seconds = min(seconds, max(0.0, turns.limit - turns.seconds) + longest)
     return event.Progress(
         suite=runs[0].suite.name if len(runs) == 1 else "",
         cases=sum(run.done for run in runs),

@@ -181,8 +181,10 @@ class SuiteRun:
 
     @property
     def seconds_of_case(self) -> float:
-        """Of a case in its lane, with what is played again: as expected, and more and more as they were."""
-        return (self.seconds + EXPECTED * self._expected_seconds) / (self.done + EXPECTED)
+        """Of a case in its lane, with what is played again: as expected, and more and more as they were. While none has
+        ended, the first one takes as long as it has taken until now, at least."""
+        first = self.playing if self.cases_started and not self.done else 0.0
+        return max(first, (self.seconds + EXPECTED * self._expected_seconds) / (self.done + EXPECTED))
 
     @property
     def seconds_started(self) -> float:

@@ -20,6 +20,8 @@ from rocketmq_conformance.suites.declare.suite import Row, Suite
 SHORTENING = 0.25
 #: As many cases are played about for a kind of divergences: to confirm it, and to look for its shortest plan.
 CASES_OF_KIND = 10
+#: And so many of them one after the other: each shorter plan is chosen by what the one before it showed.
+IN_A_ROW = 4
 
 T = TypeVar("T")
 

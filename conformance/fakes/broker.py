@@ -20,7 +20,7 @@ from typing import Any, Self, TypeVar
 
 from rocketmq_conformance.conformance.fakes.administration import Administration
 from rocketmq_conformance.conformance.fakes.assignments import Assignments, Routes
-from rocketmq_conformance.conformance.fakes.consumers import Consumers
+from rocketmq_conformance.conformance.fakes.consumers import Consumers, Queues
 from rocketmq_conformance.conformance.fakes.delayed_unlock import Unlocks
 from rocketmq_conformance.conformance.fakes.dispatch import Dispatcher
 from rocketmq_conformance.conformance.fakes.fault_script import FaultScript
@@ -28,6 +28,7 @@ from rocketmq_conformance.conformance.fakes.lifecycle import Lifecycle
 from rocketmq_conformance.conformance.fakes.offsets import Offsets
 from rocketmq_conformance.conformance.fakes.own_topics import own_groups, own_topics
 from rocketmq_conformance.conformance.fakes.page_residency import PageResidency
+from rocketmq_conformance.conformance.fakes.pops import Pops
 from rocketmq_conformance.conformance.fakes.pulls import HeldPull, Pulls
 from rocketmq_conformance.conformance.fakes.record import Record
 from rocketmq_conformance.conformance.fakes.replication import Replication
@@ -59,6 +60,8 @@ from rocketmq_conformance.suites.declare.topologies import BROKER
 
 T = TypeVar("T")
 CLUSTER = "DefaultCluster"
+#: What a broker is called unless it is told otherwise.
+NAME = BROKER
 #: The property that makes topics when messages are sent to them.
 AUTO_CREATE = "autoCreateTopicEnable"
 #: The property that says what a broker is to others, and its value for one that has a master.
@@ -76,6 +79,7 @@ PARTS: dict[str, Any] = {
     "unlocks": Unlocks,
     "offsets": Offsets,
     "pulls": Pulls,
+    "pops": Pops,
     "retries": Retries,
     "resets": Resets,
     "statistics": Statistics,
@@ -170,6 +174,7 @@ class FakeBroker:
         self._pulls.pulled_from = consumers.pulled_from
         if self.profile.broker >= _FLAGGED:
             self._pulls.flags = {"groupSysFlag": "0", "topicSysFlag": "0"}
+        self._pops: Pops = made["pops"](self.storage, clock, self._memory.read, self._stored, name)
         self.retries: Retries = made["retries"](self.storage, clock, delay_levels, self._while_running, self._stored)
         self.retries.second = timer_second
         self.retries.locked = lambda group: any(held[0] == group for held in consumers.held_locks())
@@ -184,12 +189,15 @@ class FakeBroker:
         self._replication: Replication = made["replication"](self.storage)
         self._master: FakeBroker | None = None
         self._slaves: list[FakeBroker] = []
+        #: Would a name server name it? A master whose slave may act stays offline until it can read its offsets.
+        self.online = True
+        consumers.granted = self._granted
         resets: Resets = made["resets"](self.storage, consumers, name)
         statistics: Statistics = made["statistics"](self.storage, consumers, name, clock)
         self._settings = Settings(self.profile, properties, self._configure, {MEMORY_RATIO: self._memory.set_ratio})
-        for part in (self.unlocks, self.assignments, resets, statistics, self._settings):
+        for part in (self.unlocks, self.assignments, statistics, self._settings, self._pops):
             self.dispatcher.add(part.handlers())
-        for both in (consumers, self._pulls, self.retries, self.sends, self.administration, self.offsets):
+        for both in (consumers, resets, self._pulls, self.retries, self.sends, self.administration, self.offsets):
             self.dispatcher.add(both.handlers())
             self.dispatcher.add_connected(both.connection_handlers())
         self.dispatcher.before = self._before
@@ -209,6 +217,9 @@ class FakeBroker:
             self._settings.restore()
             self._lifetime.started()
             self.consumers.restarted()
+            for slave in self._slaves:
+                if self.storage.rules.slave_acts and slave.running:
+                    self.online = self._replication.take_back(slave.state, slave.storage.gone_on)
         return self.open()
 
     def open(self) -> str:
@@ -338,6 +349,11 @@ class FakeBroker:
             self._between_requests(lambda: self._replication.take(held, gone_on))
         else:
             self._between_requests(self._replication.alone)
+
+    def _granted(self, own: Queues, asked: Callable[[Consumers], Queues]) -> Queues:
+        """The queues of which a lock is granted, by those that it would grant itself and what others are asked for."""
+        others = [each for each in (self._master, *self._slaves) if each is not None and each.running]
+        return self._replication.granted(own, (lambda: asked(others[0].consumers)) if others else None)
 
     # --- for tests --------------------------------------------------------------------------------------------
 
@@ -481,6 +497,7 @@ class FakeBroker:
     def _before(self) -> None:
         """Before a request: do what is due."""
         self.retries.deliver()
+        self._pops.revive()
         self._pulls.check()
 
     def _while_running(self, seconds: float, action: Callable[[], object]) -> None:

@@ -35,6 +35,8 @@ from rocketmq_conformance.models.broker.subscription import TagCodes
 from rocketmq_conformance.models.message_queue import MessageQueue, Queue
 from rocketmq_conformance.models.outcome import Err
 
+#: Queues that are locked, or were asked for.
+Queues = tuple[Queue, ...]
 #: A client that did not say what it is.
 _NO_CLIENT = ("", 0)
 #: Timeouts of what members are asked (s): Broker2Client#callClient, #getConsumeStatus.
@@ -74,6 +76,8 @@ class Consumers:
         self._fingerprints: dict[str, int] = {}
         #: Client ids of phantom members, by group.
         self.listed: Mapping[str, tuple[str, ...]] = {}
+        #: Which of the queues that it would lock by itself it does lock; the other one of a pair may be asked.
+        self.granted: Callable[[Queues, Callable[[Consumers], Queues]], Queues] = lambda own, asked: own
 
     def begin(self, listed: Mapping[str, tuple[str, ...]]) -> None:
         """Begin a case: no client is registered, nothing is locked, and these phantoms are listed."""
@@ -371,7 +375,8 @@ class Consumers:
         granted = self.lock(group, client, queues)
         if isinstance(granted, Err):
             return refused(granted)
-        return 0, "", {}, _granted_text(granted)
+        own = granted
+        return 0, "", {}, _granted_text(self.granted(own, lambda other: _held(other.lock(group, client, own))))
 
 
 def _failure(remark: str) -> Command:
@@ -387,6 +392,10 @@ def _heartbeat_without_member(code: int, ext: dict[str, str], body: bytes) -> An
 def _list_text(listed: tuple[str, ...]) -> bytes:
     """The body of a member list."""
     return document({"consumerIdList": listed})
+
+
+def _held(granted: Queues | Err) -> Queues:
+    return () if isinstance(granted, Err) else granted
 
 
 @lru_cache(maxsize=1024)

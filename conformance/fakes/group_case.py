@@ -13,7 +13,7 @@ from rocketmq_conformance.conformance.fakes.pulls import HeldPull, Pulls
 from rocketmq_conformance.conformance.fakes.repeated_answers import RepeatedAnswers
 from rocketmq_conformance.conformance.fakes.responses import command, document
 from rocketmq_conformance.conformance.fakes.traffic import AGAIN, Traffic
-from rocketmq_conformance.conformance.fakes.watched_case import STRANGER, Failing, WatchedCase
+from rocketmq_conformance.conformance.fakes.watched_case import STRANGER, Failing, WatchedCase, meets_message
 from rocketmq_conformance.conformance.remoting.client_requests import reset_body, reset_body_for_cpp
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
@@ -26,7 +26,7 @@ from rocketmq_conformance.models.client.whole_allocation import STORED, Crowded
 from rocketmq_conformance.models.client.whole_group_state import number_of, seen_queues
 from rocketmq_conformance.models.client.whole_listener import retry_begins
 from rocketmq_conformance.models.client.whole_moves import GARBAGE as NO_FRAME
-from rocketmq_conformance.models.client.whole_moves import LATE, OTHER_QUEUES, RETRIES, SILENT, TOO_LATE
+from rocketmq_conformance.models.client.whole_moves import LATE, OTHER_QUEUES, RETRIES, SILENT, TOO_LATE, TWICE
 from rocketmq_conformance.models.client.whole_push import Setting, initial_broker
 from rocketmq_conformance.models.client.whole_subscriptions import with_other_topic
 from rocketmq_conformance.models.message_forms import offsets_of
@@ -70,31 +70,36 @@ class GroupCase(WatchedCase):
                 self._later = later or self._later
 
             def pull(self, peer: Peer, request: Command) -> Command | None:
-                if not case.traffic.watches(request):
+                traffic = case.traffic_of(request)
+                if not traffic.watches(request):
                     return super().pull(peer, request)
-                case.traffic.pull(peer, request)
+                traffic.pull(peer, request)
                 if case.repeated.puts_off(peer, request):
-                    case.traffic.unanswered(case.traffic.number(request))
+                    traffic.unanswered(traffic.number(request))
                     return None
                 response = super().pull(peer, request)
                 if response is not None:
-                    case.traffic.ended(peer, request, response)
+                    traffic.ended(peer, request, response)
                     case.repeated.answered(peer, request, response)
                 return response
 
             def answered(self, peer: Peer, request: Command, response: Command) -> None:
-                if case.traffic.watches(request):
-                    case.traffic.answer(peer, request, response)
+                traffic = case.traffic_of(request)
+                if traffic.watches(request):
+                    traffic.answer(peer, request, response)
 
             def _end(self, held: HeldPull, response: Command) -> None:
-                if case.traffic.watches(held.request):
-                    case.traffic.ended(held.peer, held.request, response)
+                traffic = case.traffic_of(held.request)
+                if traffic.watches(held.request):
+                    traffic.ended(held.peer, held.request, response)
                     case.repeated.answered(held.peer, held.request, response)
                 super()._end(held, response)
 
         self.repeated = RepeatedAnswers()
         #: How long the client waited for the last answer (s), in a case without a wire, where it did not.
         self.waited = 0.0
+        #: Did the last answer come twice? In a case without a wire, where it did not.
+        self.repeated_answer = False
         #: Client ids that it lists beside those of its members.
         self._others: tuple[str, ...] = ()
         #: Is there another topic?
@@ -118,6 +123,10 @@ class GroupCase(WatchedCase):
         self._has_other = False
         self._where = LAST
         self._now = TIMES[-1]
+
+    def traffic_of(self, pull: Command) -> Traffic:
+        """The traffic that a pull is part of."""
+        return self.traffic
 
     def watch_anew(self) -> None:
         """Forget what clients sent, but not the messages that answers carried."""
@@ -154,16 +163,29 @@ class GroupCase(WatchedCase):
 
     def handle(self, peer: Peer, request: Command) -> Command | None:
         """Answer a request of a client; TimeoutError and ConnectionError as for any handler."""
-        self.waited = 0.0
+        self.waited, self.repeated_answer = 0.0, False
         self.traffic.request(peer, request)
-        fault = self._failing.fault if self._failing is not None and self._failing.meets(request) else ""
-        if fault == LATE:
-            return self._late(peer, request)
+        fault = self._failing.fault if self._failing is not None and self._meets(self._failing, request) else ""
+        if fault in (LATE, TWICE):
+            self.met += 1
+            return self._late(peer, request) if fault == LATE else self._twice(peer, request)
         if fault == NO_FRAME:
             self._garbage(peer)
             return None
         failed = self._failure(request)
         return self._answered(peer, request) if failed is None else failed
+
+    def _meets(self, failing: Failing, request: Command) -> bool:
+        """Also those about a message of a queue."""
+        return meets_message(failing, request, self.broker.storage)
+
+    def _twice(self, peer: Peer, request: Command) -> Command | None:
+        """The answer to a request, twice."""
+        response = self._answered(peer, request)
+        self.repeated_answer = True
+        if response is not None and self.broker.running:
+            peer.answer(request, response)
+        return response
 
     def _garbage(self, peer: Peer) -> None:
         """Send what is no frame."""
@@ -215,10 +237,10 @@ class GroupCase(WatchedCase):
         do, or are never answered when pulls are not."""
         self._fail(Failing(request, fault))
 
-    def fail_alone(self, request: Request, fault: str, queue: int | None) -> None:
-        """Play those about a queue of the topic, or about the topic, by a fault from now on, and others no more; a pull
-        of that queue does not commit while its commits fail."""
-        self._fail(Failing(request, fault, self.topic, queue))
+    def fail_alone(self, request: Request, fault: str, queue: int | None, topic: str = "") -> None:
+        """Play those about a queue of the topic, or about the topic or another one, by a fault from now on, and others
+        no more; a pull of that queue does not commit while its commits fail."""
+        self._fail(Failing(request, fault, topic or self.topic, queue))
 
     def _fail(self, failing: Failing) -> None:
         self.repeated.disarm()

@@ -9,16 +9,17 @@ from typing import cast
 from rocketmq_conformance.conformance.adapter import Answered
 from rocketmq_conformance.conformance.fakes import routes
 from rocketmq_conformance.conformance.fakes.consumers import Consumers
-from rocketmq_conformance.conformance.fakes.responses import PlainHandler, refused
+from rocketmq_conformance.conformance.fakes.responses import ConnectionHandler, PlainHandler, command, refused
 from rocketmq_conformance.conformance.fakes.storage import Storage
-from rocketmq_conformance.conformance.remoting.client_requests import reset_body
+from rocketmq_conformance.conformance.remoting.client_requests import reset_body, reset_body_for_cpp
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker.clone import clone_offsets
 from rocketmq_conformance.models.broker.consumption import topics_of
 from rocketmq_conformance.models.broker.correction import correction_offsets
 from rocketmq_conformance.models.broker.group_stats import QueueStats, group_stats
-from rocketmq_conformance.models.broker.reset import OffsetPairs, ResetRequest, reset
+from rocketmq_conformance.models.broker.reset import LIST, OffsetPairs, ResetRequest, form, reset
 from rocketmq_conformance.models.java_text import parse_number
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Err, Result
@@ -38,6 +39,12 @@ class Resets:
         self._storage = storage
         self._consumers = consumers
         self._name = name
+        #: The language of the client that asks, as far as it is known.
+        self._language = ""
+
+    def connection_handlers(self) -> Mapping[int, ConnectionHandler]:
+        """The handler that replaces that of a reset over a connection."""
+        return {Request.INVOKE_BROKER_TO_RESET_OFFSET: self._reset_over}
 
     def handlers(self) -> Mapping[int, PlainHandler]:
         """The handlers, by request code."""
@@ -78,6 +85,14 @@ class Resets:
 
     # --- how it is asked --------------------------------------------------------------------------------------
 
+    def _reset_over(self, peer: Peer, request: Command) -> Command:
+        self._language = request.language
+        return command(self._reset(request.code, request.ext, request.body))
+
+    def form(self, notified: OffsetPairs | None) -> str | None:
+        """BQ-RESET-CPP: the form of what members get."""
+        return form(self._language, notified)
+
     def _reset(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         group, topic, queue = ext["group"], ext["topic"], parse_number(ext.get("queueId"), 64)
         # a missing time is 0: Java's numbers are never missing
@@ -92,13 +107,18 @@ class Resets:
         pairs, notified = cast(tuple[OffsetPairs, OffsetPairs | None], result)
         if notified is not None:
             fields = {"group": group, "topic": topic, "timestamp": str(timestamp), "isForce": "false"}
-            push = Command(int(Request.RESET_CONSUMER_CLIENT_OFFSET), fields, self._table(topic, notified))
-            self._consumers.send_to_members(group, push)
-        return 0, "", {}, self._table(topic, pairs)
+            body = self._written(topic, notified, self.form(notified))
+            self._consumers.send_to_members(group, Command(int(Request.RESET_CONSUMER_CLIENT_OFFSET), fields, body))
+        return 0, "", {}, self._written(topic, pairs, self.answer_form(notified))
 
-    def _table(self, topic: str, pairs: OffsetPairs) -> bytes:
-        """A body whose keys are objects (WIRE-JSON-2)."""
-        return reset_body((MessageQueue(topic, self._name, queue), offset) for queue, offset in pairs)
+    def answer_form(self, notified: OffsetPairs | None) -> str | None:
+        """The form of the answer."""
+        return None
+
+    def _written(self, topic: str, pairs: OffsetPairs, how: str | None) -> bytes:
+        """A body whose keys are objects (WIRE-JSON-2), or one with a list."""
+        offsets = [(MessageQueue(topic, self._name, queue), offset) for queue, offset in pairs]
+        return reset_body_for_cpp(offsets) if how == LIST else reset_body(offsets)
 
     def _clone(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         self.clone(ext["srcGroup"], ext["destGroup"], ext.get("topic", "").strip(), ext.get("offline") == "true")

@@ -109,6 +109,8 @@ class Traffic:
         self.ends = ClientEnds()
         #: Was a pull refused, as its client had changed its subscription and no heartbeat had said so yet?
         self.outdated = False
+        #: The numbers of the connections over which routes were asked for.
+        self.askers: set[int] = set()
         #: The negative offset that was committed last, by the number of its queue. A broker has it then in the place of
         #: what others had stored, and readers take it for none.
         self._negative: dict[int, int] = {}
@@ -116,6 +118,8 @@ class Traffic:
     def request(self, peer: Peer, command: Command) -> None:
         """A request arrived."""
         self.peers[peer.number] = peer
+        if command.code == Request.GET_ROUTEINFO_BY_TOPIC:
+            self.askers.add(peer.number)
         if command.code == Request.HEART_BEAT:
             client, consumers = heartbeat.read(command.body)
             if not self.connections(client):

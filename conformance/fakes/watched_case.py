@@ -10,6 +10,7 @@ from rocketmq_conformance.conformance.fakes.fault_script import faulty, faulty_p
 from rocketmq_conformance.conformance.fakes.guard import OPEN, Guard
 from rocketmq_conformance.conformance.fakes.responses import command
 from rocketmq_conformance.conformance.fakes.said import SaidMessages
+from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.fakes.traffic import (
     PULLS,
     RETURNED,
@@ -57,6 +58,15 @@ class Failing(NamedTuple):
         """Is a request, of whichever kind, about what they are about?"""
         queue = None if self.queue is None else str(self.queue)
         return self.topic in (None, request.ext.get("topic")) and queue in (None, request.ext.get("queueId"))
+
+
+def meets_message(failing: Failing, request: Command, storage: Storage) -> bool:
+    """Is a request one of these? One to take a message back names it by its place in the log, not by its queue."""
+    if request.code != Request.CONSUMER_SEND_MSG_BACK or failing.queue is None:
+        return failing.meets(request)
+    message = storage.message_at(int(request.ext["offset"]))
+    about = (message.topic, message.queue) if message is not None else None
+    return failing.request == request.code and about == (failing.topic, failing.queue)
 
 
 class WatchedCase(ABC):
@@ -119,7 +129,7 @@ class WatchedCase(ABC):
         if refusal is not None:
             return refusal
         failing = self._failing
-        if failing is not None and failing.meets(request):
+        if failing is not None and self._meets(failing, request):
             self.met += 1
             return failing.answer(request)
         lost = failing is not None and failing.request is Request.UPDATE_CONSUMER_OFFSET and failing.is_about(request)
@@ -130,6 +140,10 @@ class WatchedCase(ABC):
             self.met += bool(flags & COMMIT)
             request.ext["sysFlag"] = str(flags & ~COMMIT)
         return None
+
+    def _meets(self, failing: Failing, request: Command) -> bool:
+        """Is a request one of those that fail?"""
+        return failing.meets(request)
 
     def end_pulls(self, queues: Collection[int], first: bool = False) -> None:
         """Answer the pulls of these queues that are held, as if they had been for as long as they ask; or the ``first``

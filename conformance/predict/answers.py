@@ -10,7 +10,7 @@ from typing import Any
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.engine.documents import what_is_wrong
-from rocketmq_conformance.conformance.predict.facts import BROADCASTING, CLUSTERING, LITE, PUSH, MemberFacts
+from rocketmq_conformance.conformance.predict.facts import BROADCASTING, CLUSTERING, LITE, POP, PUSH, MemberFacts
 from rocketmq_conformance.conformance.predict.releases import of_ordinal
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.codes import Request, Response, response_name
@@ -18,10 +18,8 @@ from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.models.outcome import Err
 
-#: Consumers that pop, which no member of a group that is predicted does.
-POPS = "pop"
 #: The kinds of consumers whose heartbeats say another type than CONSUME_PASSIVELY.
-KIND_OF_TYPE = {"CONSUME_ACTIVELY": LITE, "CONSUME_POP": POPS}
+KIND_OF_TYPE = {"CONSUME_ACTIVELY": LITE, "CONSUME_POP": POP}
 ALL_GROUPS = requests.Ask(Request.GET_ALL_SUBSCRIPTIONGROUP_CONFIG, {})
 
 

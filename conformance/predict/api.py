@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.predict.cluster import ClusterReader
-from rocketmq_conformance.conformance.predict.facts import CLUSTERING, PUSH, GroupFacts, retry_topic
+from rocketmq_conformance.conformance.predict.facts import CLUSTERING, GRPC, POP, POPPING, PUSH, GroupFacts, retry_topic
 from rocketmq_conformance.conformance.predict.failover import PairFacts
 from rocketmq_conformance.conformance.predict.server import PATIENCE
 from rocketmq_conformance.conformance.predict.start import Consumer
@@ -29,7 +29,7 @@ def read_group(
     Without ``topics`` they are those that its members subscribe to or that it stored offsets of. With a ``time`` (ms
     since the epoch) starts by time are known, too. ``patience`` is the timeout of a request (s); ``progress`` is called
     with how many topics are done, and of how many. Nothing is created or changed. Credentials and TLS come from the
-    environment (docs/access.md). CannotRunError with a sentence when the group cannot be read.
+    environment (docs/guides/access.md). CannotRunError with a sentence when the group cannot be read.
     """
     with ClusterReader(name_servers, access(), patience, progress) as reader:
         return reader.read(group, topics, time)
@@ -46,6 +46,7 @@ def read_pair(
     master is gone already."""
     with ClusterReader(name_servers, access(), patience, progress) as masters:
         known = masters.read(group, topics)
+        refuse_pops(known)
         if gone := [broker.name for broker in known.brokers if broker.slave]:
             raise CannotRunError(
                 f"The master of {gone[0]} is gone already, and with it the offsets that it comes back with: ask before "
@@ -65,6 +66,24 @@ def read_pair(
             )
     newer = frozenset(name for name, version in theirs.items() if versions.get(name, version) > version)
     return PairFacts(master=known, slave=paired, newer=newer)
+
+
+def usual_kind(facts: GroupFacts) -> str:
+    """The kind of consumers that a group has, as its members and topics show it. What came back to pops shows that it
+    pops: by a client behind the gRPC proxy, unless members or a mode that is set show another one."""
+    if facts.came_back and facts.kind in {"", PUSH}:
+        return POP if facts.kind or facts.pops else GRPC
+    return facts.kind or PUSH
+
+
+def refuse_pops(facts: GroupFacts) -> None:
+    """CannotRunError with a sentence for a group that pops."""
+    kind = usual_kind(facts)
+    if kind in POPPING:
+        raise CannotRunError(
+            f"The group {facts.group!r} pops its messages: this is predicted of groups that pull. Ask `predict start` "
+            "or `predict upgrade`."
+        )
 
 
 def access() -> Access:
@@ -89,7 +108,7 @@ def consumer_of(
     known = [Release.parse(member.release) for member in facts.members if member.release]
     return Consumer(
         client=client or (min(known) if known else NEWEST),
-        kind=kind or facts.kind or PUSH,
+        kind=kind or usual_kind(facts),
         model=model or facts.model or CLUSTERING,
         where=where or facts.where or LAST,
         timestamp=timestamp,

@@ -32,6 +32,7 @@ from rocketmq_conformance.conformance.remoting.access import Access
 from rocketmq_conformance.conformance.remoting.codes import Request, Response, response_name
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.broker.missing_needs import KEEPS_POPS
 from rocketmq_conformance.models.broker.state import READ
 from rocketmq_conformance.models.release import Release
 
@@ -253,7 +254,7 @@ class AskedCluster:
 
     def _ask_configuration(self, name: str, address: str, release: Release) -> BrokerFacts:
         answer = self.broker(address).try_to_ask(requests.configuration())
-        unread, configuration, doubts = "", {}, []
+        unread, configuration, doubts, keeps_pops = "", {}, [], ""
         if answer.code:
             unread = f"{response_name(answer.code)} {answer.remark}".strip()
         else:
@@ -263,6 +264,7 @@ class AskedCluster:
                     configuration[found.name] = found.value
                 else:
                     doubts.append(str(found))
+            keeps_pops = next((f"{name}=true" for name in KEEPS_POPS if read.get(name) == "true"), "")
         return BrokerFacts(
             name=name,
             release=str(release),
@@ -270,6 +272,7 @@ class AskedCluster:
             unread=unread,
             doubts=tuple(doubts),
             cluster=self.cluster_of(name),
+            keeps_pops=keeps_pops,
         )
 
     def bounds(self, parts: Sequence[Part], time: int | None) -> dict[Part, list[Bounds]]:

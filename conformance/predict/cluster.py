@@ -15,7 +15,6 @@ from typing import Any, Self
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.predict.answers import (
-    POPS,
     is_built_in,
     members_of,
     offset,
@@ -27,6 +26,7 @@ from rocketmq_conformance.conformance.predict.facts import (
     BrokerFacts,
     GroupFacts,
     QueueFacts,
+    pop_retry_topics,
     retry_topic,
 )
 from rocketmq_conformance.conformance.predict.server import PATIENCE
@@ -36,8 +36,6 @@ from rocketmq_conformance.models.broker.assignment import BROADCASTING, POP
 from rocketmq_conformance.models.broker.switches import ASSIGNS, SET_ZERO
 from rocketmq_conformance.models.release import Release
 
-#: How a group's topics of messages that were popped are called after its retry topic.
-_POPPED = ("_", "+")
 #: What a slave has off its default, which is known of it.
 _OF_SLAVES = ("brokerId=", "brokerRole=")
 SLAVE_ROLE = "brokerRole=SLAVE"
@@ -48,10 +46,6 @@ class NotUsedError(CannotRunError):
     """A group that consumes nothing, as far as its cluster knows."""
 
 
-class PopsError(CannotRunError):
-    """A group that pops its messages."""
-
-
 @dataclass(frozen=True, slots=True)
 class ReadGroups:
     """The groups of a cluster."""
@@ -59,8 +53,7 @@ class ReadGroups:
     known: tuple[GroupFacts, ...]
     #: How many consume nothing.
     unused: int = 0
-    #: Those that pop, and those that could not be read: (group, why).
-    popping: tuple[tuple[str, str], ...] = ()
+    #: Those that could not be read: (group, why).
     failed: tuple[tuple[str, str], ...] = ()
 
 
@@ -99,13 +92,11 @@ class ClusterReader:
         releases = {name: self._cluster.release(name, address) for name, address in brokers.items()}
         asked = requests.connection_list(group)
         members = members_of(self._cluster.broker(address).try_to_ask(asked) for address in brokers.values())
-        if members.kind == POPS:
-            raise PopsError(f"Members of the group {group!r} pop its messages: only consumers that pull are predicted.")
         stored = {name: self._stored(address, group) for name, address in brokers.items()}
         wanted = tuple(topics) or self._topics(group, members.topics, stored.values())
         self._cluster.find_routes(wanted)
         routes = {topic: self._route(topic) for topic in wanted}
-        self._refuse_popped(group, wanted)
+        routes |= self._came_back(group, wanted)
         if not topics or members.kind != LITE:
             routes |= self._retry(group, routes)
         for each in routes.values():
@@ -159,7 +150,6 @@ class ClusterReader:
         """Every group that any broker knows, or that stored offsets, without those of brokers and tools."""
         groups = self.groups()
         known: list[GroupFacts] = []
-        popping: list[tuple[str, str]] = []
         failed: list[tuple[str, str]] = []
         for done, group in enumerate(groups):
             progress(done, len(groups))
@@ -167,13 +157,11 @@ class ClusterReader:
                 known.append(self.read(group, topics))
             except NotUsedError:
                 pass
-            except PopsError as error:
-                popping.append((group, str(error)))
             except CannotRunError as error:
                 failed.append((group, str(error)))
         progress(len(groups), len(groups))
-        unused = len(groups) - len(known) - len(popping) - len(failed)
-        return ReadGroups(tuple(known), unused, tuple(popping), tuple(failed))
+        unused = len(groups) - len(known) - len(failed)
+        return ReadGroups(tuple(known), unused, tuple(failed))
 
     def groups(self) -> tuple[str, ...]:
         """The groups that any broker knows, or that stored offsets, without those of brokers and tools."""
@@ -203,7 +191,8 @@ class ClusterReader:
         """The topics that a group consumes."""
         offsets = {topic for table in stored for topic, _ in table or ()}
         every = sorted({*subscribed, *offsets})
-        found = [topic for topic in every if topic != retry_topic(group) and not topic.startswith(_SYSTEM_TOPICS)]
+        back = {name for topic in every for name in (retry_topic(group), *pop_retry_topics(group, topic))}
+        found = [topic for topic in every if topic not in back and not topic.startswith(_SYSTEM_TOPICS)]
         if len(found) > MOST_TOPICS:
             raise CannotRunError(
                 f"The group {group!r} consumes {len(found):,} topics, and at most {MOST_TOPICS:,} are predicted at "
@@ -223,15 +212,11 @@ class ClusterReader:
             )
         return tuple(found)
 
-    def _refuse_popped(self, group: str, topics: Sequence[str]) -> None:
-        names = [f"{retry_topic(group)}{between}{topic}" for topic in topics for between in _POPPED]
+    def _came_back(self, group: str, topics: Sequence[str]) -> dict[str, tuple[TopicQueues, ...]]:
+        """The topics in which messages of these came back to pops of the group."""
+        names = [name for topic in topics for name in pop_retry_topics(group, topic)]
         self._cluster.find_routes(names)
-        for name in names:
-            if self._cluster.find_route(name):
-                raise PopsError(
-                    f"The group {group!r} pops its messages ({name}), as clients behind the gRPC proxy do: only "
-                    "consumers that pull are predicted."
-                )
+        return {name: route for name in names if (route := self._cluster.find_route(name))}
 
     def _given_to_pop(self, group: str, parts: Sequence[Part], releases: Mapping[str, Release]) -> tuple[str, ...]:
         """The topics for which the mode of a group's requests is POP. Brokers answer a broadcasting member, whether it

@@ -1,4 +1,4 @@
-"""Predictions as JSON documents; docs/predict.md says what is in them."""
+"""Predictions as JSON documents; docs/guides/predict.md says what is in them."""
 
 from __future__ import annotations
 

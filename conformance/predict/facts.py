@@ -15,7 +15,9 @@ from rocketmq_conformance.reports.given_file import text_of
 
 #: The form of a file of facts.
 FORMAT = 1
-PUSH, ORDERLY, LITE, PULL = KINDS = ("push", "orderly", "lite", "pull")
+PUSH, ORDERLY, LITE, PULL, POP, GRPC = KINDS = ("push", "orderly", "lite", "pull", "pop", "grpc")
+#: Consumers whose broker decides where they start: push consumers in POP mode, and clients behind the gRPC proxy.
+POPPING = frozenset({POP, GRPC})
 CLUSTERING, BROADCASTING = MODELS = ("clustering", "broadcasting")
 
 WHERES = (LAST, FIRST, TIMESTAMP, *DEPRECATED)
@@ -79,6 +81,8 @@ class BrokerFacts:
     cluster: str = ""
     #: Is its master gone, so that a slave was read?
     slave: bool = False
+    #: The property by which it keeps pops in memory or in RocksDB; "" where it does not.
+    keeps_pops: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +122,12 @@ class GroupFacts:
         """The topics, in the order of their queues."""
         return tuple(dict.fromkeys(queue.topic for queue in self.queues))
 
+    @property
+    def came_back(self) -> tuple[str, ...]:
+        """The topics of messages that were popped, not acknowledged in time, and came back."""
+        known = {name for topic in self.topics for name in pop_retry_topics(self.group, topic)}
+        return tuple(topic for topic in self.topics if topic in known)
+
     def broker(self, name: str) -> BrokerFacts:
         """The broker of a name."""
         return next(broker for broker in self.brokers if broker.name == name)
@@ -132,17 +142,27 @@ def retry_topic(group: str) -> str:
     return f"%RETRY%{group}"
 
 
+def pop_retry_topics(group: str, topic: str) -> tuple[str, ...]:
+    """The topics in which messages of a topic come back to a group that pops: that of the default, and that of
+    enableRetryTopicV2."""
+    return f"{retry_topic(group)}_{topic}", f"{retry_topic(group)}+{topic}"
+
+
 def masked(facts: GroupFacts) -> GroupFacts:
     """The same with other names: of the group, its topics, brokers and members; and without name servers."""
     names = {facts.group: "group", retry_topic(facts.group): retry_topic("group")}
+    own = [topic for topic in facts.topics if topic not in facts.came_back]
     for kind, every in (
-        ("topic", facts.topics),
+        ("topic", own),
         ("broker", [broker.name for broker in facts.brokers]),
         # equal client ids stay equal
         ("member", [member.client for member in facts.members]),
     ):
         fresh = [name for name in dict.fromkeys(every) if name not in names]
         names |= {name: f"{kind}-{number}" for number, name in enumerate(sorted(fresh))}
+    for topic in own:
+        shown = pop_retry_topics("group", names[topic])
+        names |= dict(zip(pop_retry_topics(facts.group, topic), shown, strict=True))
     return replace(
         facts,
         group="group",

@@ -11,7 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rocketmq_conformance.conformance.predict.facts import BROADCASTING, BrokerFacts, GroupFacts, QueueFacts
+from rocketmq_conformance.conformance.predict.facts_notes import facts_notes
 from rocketmq_conformance.conformance.predict.model_state import broker_profile, is_hot, model_queue
+from rocketmq_conformance.conformance.predict.other_brokers import JAVA, on_release
 from rocketmq_conformance.conformance.predict.releases import RELEASES, grouped
 from rocketmq_conformance.conformance.predict.start import (
     NONE,
@@ -21,10 +23,8 @@ from rocketmq_conformance.conformance.predict.start import (
     Consumer,
     PredictError,
     QueueStart,
-    facts_notes,
     queue_starts,
 )
-from rocketmq_conformance.conformance.predict.upgrade import JAVA, on_release
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.slave import merged
@@ -229,7 +229,7 @@ def summary(queues: tuple[QueueFailover, ...]) -> str:
 
 def _acts(broker: BrokerFacts) -> bool:
     """Does the master take the table of its slave when it is back?"""
-    known = dict(doubt.split("=", 1) for doubt in broker.doubts if "=" in doubt)
+    known = {**broker.configuration, **dict(doubt.split("=", 1) for doubt in broker.doubts if "=" in doubt)}
     several = known.get("totalReplicas", "1")
     return known.get("enableSlaveActingMaster") == "true" and several.isdecimal() and int(several) > 1
 

@@ -75,7 +75,7 @@ def topology_of(facts: GroupFacts) -> Topology:
 
 def model_queue(facts: QueueFacts) -> ModelQueue:
     """A queue of a group's topic."""
-    last = max(facts.min, facts.max - 1)
+    last = max(facts.max - 1, 0)
     maybe = (facts.stored, facts.answer, facts.found)
     known = {0, facts.min, last, facts.max, *(offset for offset in maybe if offset is not None)}
     offsets = tuple(sorted(offset for offset in known if offset >= 0))

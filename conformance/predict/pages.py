@@ -8,7 +8,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Protocol, TypeVar
 
-from rocketmq_conformance.conformance.predict.facts import PULL, GroupFacts, QueueFacts, retry_topic
+from rocketmq_conformance.conformance.predict.facts import GRPC, PULL, GroupFacts, QueueFacts, retry_topic
+from rocketmq_conformance.conformance.predict.pop_start import LAST_MESSAGE, SMALLEST
 from rocketmq_conformance.conformance.predict.remedies import Remedy, every_remedy
 from rocketmq_conformance.conformance.predict.start import (
     MAX,
@@ -34,6 +35,8 @@ _PLACES = {
     ZERO: "begins with the first message",
     MAX: "begins with the next message",
     TIME: "begins at the time",
+    LAST_MESSAGE: "begins with the last message",
+    SMALLEST: "begins with the first message",
 }
 _TARGETS = {"end": "at the end", "beginning": "at the beginning", "time": "at the time"}
 
@@ -53,6 +56,8 @@ def releases_text(facts: GroupFacts) -> str:
 
 def consumer_text(consumer: Consumer) -> str:
     """The client: "client 5.5.0 (push, clustering, CONSUME_FROM_LAST_OFFSET)"."""
+    if consumer.kind == GRPC:
+        return "a client behind the gRPC proxy"
     how = "" if consumer.kind == PULL else f", {consumer.where}"
     when = f" {consumer.timestamp} {consumer.zone}" if consumer.timestamp else ""
     return f"client {consumer.client} ({consumer.kind}, {consumer.model}{how}{when})"
@@ -66,8 +71,8 @@ def start_page(prediction: StartPrediction) -> Page:
     sections += _why(prediction)
     sections.append(
         Section(
-            "Other releases of the client",
-            lines=tuple(Cell(others_text(prediction, topic)) for topic in facts.topics if not _is_retry(facts, topic)),
+            f"Other releases of the {'broker' if consumer.pops else 'client'}",
+            lines=tuple(Cell(others_text(prediction, topic)) for topic in facts.topics if not is_retry(facts, topic)),
         )
     )
     sections += [_remedy(remedy) for remedy in every_remedy(facts, consumer)]
@@ -83,7 +88,7 @@ def notes_sections(notes: Sequence[str]) -> tuple[Section, ...]:
 
 
 def others_text(prediction: StartPrediction, topic: str) -> str:
-    """What other releases of the client do in a topic: "4.0.0–4.9.8: 0 · 5.0.0: max"."""
+    """What other releases of the client, or of the broker, do in a topic: "4.0.0–4.9.8: 0 · 5.0.0: max"."""
     ranges = dict(prediction.others)[topic]
     text = " · ".join(f"{releases}: {where}" for releases, where in ranges)
     return text if len(prediction.facts.topics) == 1 else f"{topic}: {text}"
@@ -97,7 +102,12 @@ def start_answer(prediction: StartPrediction) -> Cell:
         return Cell("Not known for every queue: see below.", DOUBTFUL)
     parts = []
     kinds: tuple[tuple[str, Callable[[QueueStart], bool]], ...] = (
-        (f"messages that {prediction.consumer.where} leaves out", lambda queue: not queue.from_stored),
+        (
+            "existing messages"
+            if prediction.consumer.kind == GRPC
+            else f"messages that {prediction.consumer.where} leaves out",
+            lambda queue: not queue.from_stored,
+        ),
         ("messages again", lambda queue: queue.from_stored and not queue.beyond),
         ("existing messages where its stored offset is beyond max", lambda queue: bool(queue.beyond)),
     )
@@ -126,8 +136,9 @@ def start_answer(prediction: StartPrediction) -> Cell:
     return Cell("It consumes nothing again and skips nothing.", GOOD)
 
 
-def _is_retry(facts: GroupFacts, topic: str) -> bool:
-    return topic == retry_topic(facts.group)
+def is_retry(facts: GroupFacts, topic: str) -> bool:
+    """Do messages come to this topic again?"""
+    return topic == retry_topic(facts.group) or topic in facts.came_back
 
 
 def _topic(prediction: StartPrediction, topic: str) -> Section:
@@ -221,10 +232,10 @@ def _consequence(start: QueueStart) -> str:
     """What it means for one queue, or for those that behave alike."""
     if start.unknown:
         return f"is not known: {start.unknown}"
-    if start.source == NONE:
-        return "does not start"
     if start.unserved:
         return f"gets nothing: {start.unserved}"
+    if start.source == NONE:
+        return "does not start"
     parts = []
     if start.beyond:
         parts.append(f"stands {start.beyond:,} beyond max, and is sent elsewhere ({start.moved_by})")

@@ -16,12 +16,12 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.cache import cache_folder, keep
 from rocketmq_conformance.conformance.targets.maven import versions_of
 from rocketmq_conformance.models.broker.wire import description, ordinal
-from rocketmq_conformance.models.release import PUBLISHED, Release
+from rocketmq_conformance.models.release import KNOWN, PUBLISHED, Release
 
 #: Every release that the kit was made with, the oldest first; clients and brokers are published together.
 RELEASES = PUBLISHED
-_BY_ORDINAL = {ordinal(release): release for release in RELEASES if not release.stage}
-_BY_DESCRIPTION = {description(release): release for release in RELEASES}
+_BY_ORDINAL = {ordinal(release): release for release in (*RELEASES, KNOWN) if not release.stage}
+_BY_DESCRIPTION = {description(release): release for release in (*RELEASES, KNOWN)}
 #: The artifacts that say whether a release has a client, and a broker.
 CLIENT, BROKER = "rocketmq-client", "rocketmq-broker"
 

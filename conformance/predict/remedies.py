@@ -6,7 +6,15 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rocketmq_conformance.conformance.predict.facts import BROADCASTING, LITE, ORDERLY, PULL, GroupFacts, retry_topic
+from rocketmq_conformance.conformance.predict.facts import (
+    BROADCASTING,
+    GRPC,
+    LITE,
+    ORDERLY,
+    PULL,
+    GroupFacts,
+    retry_topic,
+)
 from rocketmq_conformance.conformance.predict.reset import (
     AT_TIME,
     BEGINNING,
@@ -15,6 +23,7 @@ from rocketmq_conformance.conformance.predict.reset import (
     BY_TOOL,
     END,
     IGNORED,
+    IGNORING,
     OF_SLAVE,
     PLACES,
     REFUSED,
@@ -31,6 +40,7 @@ SKIPPING = "4.9.3"
 ASKS_FOR_TOPICS = Release(5, 0, 0)
 #: How long a broker holds a pull of a lite pull consumer that finds nothing (s; brokerSuspendMaxTimeMillis).
 LITE_HELD = 20
+_STOP = "stop them first, as the broker asks members that are connected to reset instead"
 #: A group that never committed, as the name of one that did.
 DONOR = "OTHER_GROUP"
 _CLONES = (
@@ -65,7 +75,8 @@ def every_remedy(facts: GroupFacts, consumer: Consumer) -> tuple[Remedy, ...]:
     groups whose name the client refuses."""
     if consumer.model == BROADCASTING or consumer.kind == PULL or refuses_name(consumer.client, facts.group):
         return ()
-    topics = (topic for topic in facts.topics if topic != retry_topic(facts.group))
+    again = {retry_topic(facts.group), *facts.came_back}
+    topics = (topic for topic in facts.topics if topic not in again)
     return tuple(remedy for topic in topics for remedy in remedies(facts, topic, consumer))
 
 
@@ -107,7 +118,11 @@ def effects_on_members(resets: Sequence[QueueReset], consumer: Consumer) -> str:
 def effect_on_members(way: str, consumer: Consumer) -> str:
     """What a reset does to consumers that run, by who makes it."""
     if way == IGNORED:
-        return "running lite pull consumers ignore the request, and nothing is moved (WHOLE-RESET-LITE)"
+        by = " (WHOLE-RESET-LITE)" if consumer.kind == LITE else ""
+        return f"running {IGNORING[consumer.kind]} ignore the request, and nothing is moved{by}"
+    if consumer.pops and way in {BY_BROKER, BY_TOOL}:
+        first = "" if way == BY_BROKER or consumer.kind == GRPC else f"{_STOP}; "
+        return f"{first}the next pop begins there, and what is in flight still comes back"
     if way == BY_MEMBERS:
         # W01 is about orderly consumers
         at_once = consumer.kind == ORDERLY and RESETS_AT_ONCE.on(consumer.client)
@@ -123,7 +138,7 @@ def effect_on_members(way: str, consumer: Consumer) -> str:
     if way == BY_BROKER:
         return "the next pull of running members is sent there, and what they commit before it is discarded"
     if way == BY_TOOL:
-        return "stop them first, as the broker asks members that are connected to reset instead"
+        return _STOP
     return "nothing"
 
 
@@ -162,7 +177,7 @@ def _remedy(facts: GroupFacts, topic: str, target: str, consumer: Consumer) -> R
     if errors:
         effect = "; ".join(f"is refused: {refusal(error, facts.group)}" for error in sorted(errors))
     elif IGNORED in ways:
-        effect = "is ignored by its lite pull consumers: stop them first"
+        effect = f"is ignored by its {IGNORING[consumer.kind]}: stop them first"
     else:
         by = " and ".join(ways)
         effect = f"{by} {'moves' if len(ways) == 1 else 'move'} every queue to {PLACES[target]}"

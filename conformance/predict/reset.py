@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rocketmq_conformance.conformance.predict.facts import LITE, BrokerFacts, GroupFacts, QueueFacts
+from rocketmq_conformance.conformance.predict.facts import GRPC, LITE, POP, BrokerFacts, GroupFacts, QueueFacts
 from rocketmq_conformance.conformance.predict.model_state import ModelQueue, broker_profile, model_queue
 from rocketmq_conformance.conformance.predict.releases import RELEASES, grouped
 from rocketmq_conformance.conformance.predict.start import PredictError
@@ -30,8 +30,10 @@ BY_BROKER, BY_MEMBERS, BY_TOOL, REFUSED = "the broker", "the members", "the tool
 OF_SLAVE = "SYSTEM_ERROR of a slave"
 #: The tool has ended before it came to this broker.
 NOT_ASKED = "not asked"
-#: Lite pull consumers are asked to reset, and ignore it (WHOLE-RESET-LITE).
+#: Some consumers are asked to reset, and ignore it: lite pull consumers (WHOLE-RESET-LITE), and those that pop, whose
+#: table of queues has none to reset (MQClientInstance#resetOffset @ 5.5.0).
 IGNORED = "ignored"
+IGNORING = {LITE: "lite pull consumers", POP: "consumers that pop", GRPC: "clients behind the proxy"}
 #: No message is older, and to a broker a negative time means max.
 _TIMES = {END: -1, BEGINNING: 0}
 PLACES = {END: "max", BEGINNING: "min", AT_TIME: "that time"}
@@ -46,6 +48,8 @@ class QueueReset:
     way: str
     #: Why it is refused; "" when it is not.
     error: str = ""
+    #: The kind of the group's consumers, if that is known.
+    kind: str = ""
     #: Where the group stands afterwards; None when it stays where it is, or that is not known.
     after: int | None
     rules: tuple[str, ...]
@@ -171,7 +175,7 @@ def summary_of_reset(resets: tuple[QueueReset, ...], target: str) -> str:
         if each.way == REFUSED:
             found.append(f"refused ({each.error})")
         elif each.way == IGNORED:
-            found.append("ignored by its lite pull consumers")
+            found.append(f"ignored by its {IGNORING[each.kind]}")
         elif each.way == NOT_ASKED:
             found.append("not asked")
         else:
@@ -205,12 +209,16 @@ def _reset(
     pairs, pushed = answer
     assert isinstance(pairs, tuple)
     offsets = {pair[0]: pair[1] for pair in pairs if isinstance(pair, tuple)}
-    way = BY_BROKER if pushed is None else IGNORED if facts.kind == LITE else BY_MEMBERS
+    way = BY_BROKER if pushed is None else IGNORED if facts.kind in IGNORING else BY_MEMBERS
     found = []
     for queue in queues:
         if way == IGNORED:
-            stands = queue.facts.stored
-            found.append(QueueReset(facts=queue.facts, way=way, after=stands, rules=(*why.rules, "WHOLE-RESET-LITE")))
+            also = ("WHOLE-RESET-LITE",) if facts.kind == LITE else ()
+            found.append(
+                QueueReset(
+                    facts=queue.facts, way=way, kind=facts.kind, after=queue.facts.stored, rules=(*why.rules, *also)
+                )
+            )
             continue
         number = offsets.get(queue.facts.queue)
         if way == BY_BROKER:

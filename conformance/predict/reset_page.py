@@ -6,10 +6,18 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from rocketmq_conformance.conformance.predict.documents import head
+from rocketmq_conformance.conformance.predict.facts_notes import facts_notes
 from rocketmq_conformance.conformance.predict.pages import gathered, names_of, notes_sections, releases_text, span
 from rocketmq_conformance.conformance.predict.remedies import command_of, effects_on_members, refusal
-from rocketmq_conformance.conformance.predict.reset import IGNORED, NOT_ASKED, REFUSED, QueueReset, ResetPrediction
-from rocketmq_conformance.conformance.predict.start import Consumer, facts_notes
+from rocketmq_conformance.conformance.predict.reset import (
+    IGNORED,
+    IGNORING,
+    NOT_ASKED,
+    REFUSED,
+    QueueReset,
+    ResetPrediction,
+)
+from rocketmq_conformance.conformance.predict.start import Consumer
 from rocketmq_conformance.reports.prediction import BAD, CODE, GOOD, PLAIN, Cell, Page, Section
 from rocketmq_conformance.reports.text import count
 
@@ -56,7 +64,7 @@ def _answer(prediction: ResetPrediction) -> Cell:
         elif queue.way == NOT_ASKED:
             text = "is not asked for, as mqadmin ends at the first broker that refuses"
         elif queue.way == IGNORED:
-            text = "is ignored by its lite pull consumers, and nothing is moved"
+            text = f"is ignored by its {IGNORING[queue.kind]}, and nothing is moved"
         else:
             text = f"is made by {queue.way}"
         said.setdefault(text, []).append(queue.facts.broker)

@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import cast
 
 from rocketmq_conformance.conformance.predict.facts import (
     BROADCASTING,
     CLUSTERING,
+    GRPC,
     LITE,
     ORDERLY,
+    POP,
+    POPPING,
     PULL,
     PUSH,
     BrokerFacts,
@@ -22,21 +24,25 @@ from rocketmq_conformance.conformance.predict.facts import (
     QueueFacts,
     retry_topic,
 )
+from rocketmq_conformance.conformance.predict.facts_notes import facts_notes
 from rocketmq_conformance.conformance.predict.model_state import (
-    StoredKey,
     broker_profile,
     is_hot,
     model_queue,
     topology_of,
 )
+from rocketmq_conformance.conformance.predict.other_brokers import JAVA, on_release
+from rocketmq_conformance.conformance.predict.pop_start import pop_start, refused_pops, unknown_pops
 from rocketmq_conformance.conformance.predict.releases import RELEASES, grouped
+from rocketmq_conformance.conformance.predict.unserved import (
+    UNCORRECTED,
+    UNKNOWN_PULLS,
+    uncorrected_by,
+    unserved_pulls,
+)
 from rocketmq_conformance.models.broker.names import LONGEST_GROUP, LONGEST_NEW_GROUP, allowed
-from rocketmq_conformance.models.broker.pull import PullMessageRequest, PullResult, pull, response_code
 from rocketmq_conformance.models.broker.query import query_offset
-from rocketmq_conformance.models.broker.slave import refuses_pulls, slave_rules
-from rocketmq_conformance.models.broker.state import BrokerState
-from rocketmq_conformance.models.broker.subscription import StoredEntry
-from rocketmq_conformance.models.broker.switches import LITE_PULLS, NEW_GROUP_NAMES
+from rocketmq_conformance.models.broker.switches import NEW_GROUP_NAMES, POPS
 from rocketmq_conformance.models.client import whole
 from rocketmq_conformance.models.client.local_store import LocalStore
 from rocketmq_conformance.models.client.offset_table import MEMORY_THEN_STORE, STORE
@@ -50,11 +56,7 @@ from rocketmq_conformance.models.rule import Reason
 
 #: What decides a start: the stored offset, 0, max, or a search by time; or that there is none, or that it is not known.
 STORED, ZERO, MAX, TIME, NONE, UNKNOWN = "stored", "0", "max", "by time", "none", "unknown"
-#: Why a broker gives nothing.
-UNKNOWN_PULLS = "the broker does not know its pulls"
-REJECTED_PULLS = "a slave whose master is gone rejects its pulls (slaveReadEnable=false)"
-UNCORRECTED = "a slave whose master is gone does not correct an offset that its queue does not have"
-_WHOLE = {PUSH: whole.PUSH, ORDERLY: whole.ORDERLY, LITE: whole.LITE, PULL: whole.LITE}
+_WHOLE = {PUSH: whole.PUSH, ORDERLY: whole.ORDERLY, LITE: whole.LITE, PULL: whole.LITE, POP: whole.PUSH}
 
 
 class PredictError(ValueError):
@@ -66,7 +68,7 @@ class Consumer:
     """The consumer whose start is predicted."""
 
     client: Release = NEWEST
-    #: "push", "orderly", "lite" or "pull".
+    #: "push", "orderly", "lite", "pull", "pop" or "grpc".
     kind: str = PUSH
     #: "clustering" or "broadcasting".
     model: str = CLUSTERING
@@ -75,6 +77,11 @@ class Consumer:
     #: The consume timestamp as Java reads it, and its time zone; for CONSUME_FROM_TIMESTAMP.
     timestamp: str | None = None
     zone: str = "UTC"
+
+    @property
+    def pops(self) -> bool:
+        """Does it pop? A push consumer before 5.0.0 pulls whatever mode is set."""
+        return self.kind in POPPING and (self.kind != POP or POPS.on(self.client))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +92,7 @@ class QueueStart:
     #: Where the consumer starts, and the first message that it is given.
     start: int | None
     first: int | None
-    #: STORED, ZERO, MAX, TIME, NONE or UNKNOWN.
+    #: STORED, ZERO, MAX, TIME, NONE or UNKNOWN; of pops also those of pop_start.py.
     source: str
     #: Messages that it consumes again, and retained ones that it skips, compared with where it was to start.
     repeats: int = 0
@@ -123,7 +130,7 @@ class StartPrediction:
     facts: GroupFacts
     consumer: Consumer
     queues: tuple[QueueStart, ...]
-    #: (range of releases, where they start) of each topic.
+    #: (range of releases, where they start) of each topic: of clients, or of brokers where the consumer pops.
     others: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
     notes: tuple[str, ...] = ()
 
@@ -151,6 +158,11 @@ def predict_start(facts: GroupFacts, consumer: Consumer) -> StartPrediction:
         raise PredictError(f"Client {consumer.client} has no lite pull consumer: there is one from 4.6.0 on.")
     if consumer.kind == PULL and consumer.model == BROADCASTING:
         raise PredictError("A pull consumer starts at 0 in either message model: leave --model away.")
+    if consumer.kind in POPPING and consumer.model == BROADCASTING:
+        raise PredictError("A broadcasting consumer pulls: leave --model away, or --kind.")
+    if consumer.kind in POPPING and not consumer.pops:
+        raise PredictError(f"Client {consumer.client} does not pop: clients do from 5.0.0 on.")
+    known, facts = facts, consumed(facts, consumer)
     if consumer.where == TIMESTAMP and parse_timestamp(consumer.timestamp, consumer.zone) != facts.time:
         facts = replace(facts, time=None, queues=tuple(replace(queue, found=None) for queue in facts.queues))
     starts = queue_starts(facts, consumer)
@@ -159,8 +171,15 @@ def predict_start(facts: GroupFacts, consumer: Consumer) -> StartPrediction:
         consumer=consumer,
         queues=starts,
         others=tuple((topic, _others(facts.only(topic), consumer)) for topic in facts.topics),
-        notes=_notes(facts, consumer, starts),
+        notes=_notes(known, consumer, starts),
     )
+
+
+def consumed(facts: GroupFacts, consumer: Consumer) -> GroupFacts:
+    """The same without the queues that a consumer of this kind leaves alone: what came back to pops, and the retry
+    topic of a group of gRPC clients."""
+    left = {retry_topic(facts.group)} if consumer.kind == GRPC else set() if consumer.pops else set(facts.came_back)
+    return replace(facts, queues=tuple(queue for queue in facts.queues if queue.topic not in left))
 
 
 def refuses_name(client: Release, group: str) -> str:
@@ -180,7 +199,12 @@ def queue_starts(facts: GroupFacts, consumer: Consumer) -> tuple[QueueStart, ...
         return tuple(QueueStart(facts=queue, start=None, first=None, source=NONE) for queue in facts.queues)
     topology, client = topology_of(facts), min(consumer.client, KNOWN)
     models = {broker.name: StartModel(broker_profile(broker, client), topology) for broker in facts.brokers}
-    return tuple(_queue_start(models[queue.broker], facts, at, consumer) for at, queue in enumerate(facts.queues))
+    return tuple(
+        _pop_start(facts, queue, consumer)
+        if consumer.pops and queue.topic != retry_topic(facts.group)
+        else _queue_start(models[queue.broker], facts, at, consumer)
+        for at, queue in enumerate(facts.queues)
+    )
 
 
 def summary(starts: Sequence[QueueStart]) -> str:
@@ -192,9 +216,34 @@ def summary(starts: Sequence[QueueStart]) -> str:
 
 
 def _others(facts: GroupFacts, consumer: Consumer) -> tuple[tuple[str, str], ...]:
-    """(range of client releases, where they start)."""
+    """(range of client releases, where they start); of broker releases where the consumer pops."""
+    if consumer.pops:
+        brokers = [release for release in RELEASES if POPS.on(release)]
+        return grouped(brokers, lambda release: summary(queue_starts(on_release(facts, release, JAVA), consumer)))
     every = [release for release in RELEASES if consumer.kind != LITE or LITE_PULL.on(release)]
     return grouped(every, lambda release: summary(queue_starts(facts, replace(consumer, client=release))))
+
+
+def _pop_start(facts: GroupFacts, queue: QueueFacts, consumer: Consumer) -> QueueStart:
+    broker = facts.broker(queue.broker)
+    unserved, rule = refused_pops(broker)
+    nowhere = QueueStart(facts=queue, start=None, first=None, source=NONE, rule=rule, unserved=unserved)
+    if unserved:
+        return nowhere
+    found = None
+    if not (unknown := unknown_pops(broker)):
+        found = pop_start(broker, facts.group, queue, consumer.kind == POP and consumer.where == FIRST, facts.time)
+    if found is None:
+        return replace(nowhere, source=UNKNOWN, unknown=unknown or _unexpected(broker, queue))
+    made = QueueStart(facts=queue, **found._asdict())
+    return _compared(made, facts.group, consumer)
+
+
+def _unexpected(broker: BrokerFacts, queue: QueueFacts) -> str:
+    """Why it is not known whether a broker takes message 0 to be in memory."""
+    beside = f"; off its default: {', '.join(broker.doubts)}" if broker.doubts else ""
+    answer = "QUERY_NOT_FOUND" if queue.answer is None else queue.answer
+    return f"{broker.name} ({broker.release}) answers {answer}, which the model does not expect{beside}"
 
 
 def _queue_start(model: StartModel, facts: GroupFacts, at: int, consumer: Consumer) -> QueueStart:
@@ -202,15 +251,7 @@ def _queue_start(model: StartModel, facts: GroupFacts, at: int, consumer: Consum
     mapped, broker = model_queue(queue), facts.broker(queue.broker)
     hot = is_hot(model.store.broker, mapped, key, facts.time)
     if hot is None and consumer.model == CLUSTERING and consumer.kind != PULL:
-        beside = f"; off its default: {', '.join(broker.doubts)}" if broker.doubts else ""
-        answer = "QUERY_NOT_FOUND" if queue.answer is None else queue.answer
-        return QueueStart(
-            facts=queue,
-            start=None,
-            first=None,
-            source=UNKNOWN,
-            unknown=f"{broker.name} ({broker.release}) answers {answer}, which the model does not expect{beside}",
-        )
+        return QueueStart(facts=queue, start=None, first=None, source=UNKNOWN, unknown=_unexpected(broker, queue))
     state = RemoteStore(broker=mapped.broker(key, facts.time, hot is not False))
     found, whys = _decide(model, state, at, consumer)
     if not isinstance(found, int) or found < 0:
@@ -225,8 +266,8 @@ def _queue_start(model: StartModel, facts: GroupFacts, at: int, consumer: Consum
     if queue.found is None and queue.max > queue.min and _source(queue, whys[-1]) == TIME:
         why = "no search for this time was made"
         return QueueStart(facts=queue, start=None, first=None, source=UNKNOWN, unknown=why)
-    uncorrected = _uncorrected(broker, state.broker, key, found)
-    if unserved := _unserved(broker, consumer) or (UNCORRECTED if uncorrected else ""):
+    uncorrected = uncorrected_by(broker, state.broker, key, found)
+    if unserved := unserved_pulls(broker, consumer.kind, consumer.client) or (UNCORRECTED if uncorrected else ""):
         rule = "BQ-PULL-LITE" if unserved == UNKNOWN_PULLS else uncorrected or _deciding_rule(queue, whys)
         return QueueStart(
             facts=queue,
@@ -252,26 +293,6 @@ def _queue_start(model: StartModel, facts: GroupFacts, at: int, consumer: Consum
         facts.group,
         consumer,
     )
-
-
-def _unserved(broker: BrokerFacts, consumer: Consumer) -> str:
-    """Why a broker gives a consumer nothing; "" when it does."""
-    release = Release.parse(broker.release)
-    if consumer.kind == LITE and LITE_PULLS.on(consumer.client) and not LITE_PULLS.on(release):
-        return UNKNOWN_PULLS
-    refuses = broker.slave and refuses_pulls(slave_rules(broker_profile(broker)))
-    return REJECTED_PULLS if refuses else ""
-
-
-def _uncorrected(broker: BrokerFacts, state: BrokerState, key: StoredKey, offset: int) -> str:
-    """The rule by which a slave leaves an offset that its queue does not have; "" where it has it, or corrects it."""
-    rules = slave_rules(broker_profile(broker))
-    if not broker.slave or refuses_pulls(rules):
-        return ""
-    entries = [StoredEntry(1)] * len(state.logs[key[1:]].times)
-    answer, why = pull(rules, state, PullMessageRequest(*key, offset), None, entries)[1:]
-    status = cast(PullResult, answer)[0]  # no error: the group, the topic and its queue are there
-    return why.rules[-1] if response_code(status, offset, rules) != response_code(status, offset) else ""
 
 
 def _decide(model: StartModel, state: RemoteStore, at: int, consumer: Consumer) -> tuple[Expected, tuple[Reason, ...]]:
@@ -324,7 +345,7 @@ def _compared(start: QueueStart, group: str, consumer: Consumer) -> QueueStart:
     stored = queue.stored if consumer.model == CLUSTERING else None
     if stored is not None:
         wanted = stored
-    elif queue.topic == retry_topic(group) or consumer.kind == PULL:
+    elif queue.topic.startswith(retry_topic(group)) or consumer.kind == PULL:
         wanted = start.first
     elif consumer.where == FIRST:
         wanted = queue.oldest
@@ -358,42 +379,14 @@ def _notes(facts: GroupFacts, consumer: Consumer, starts: Sequence[QueueStart]) 
             "A lite pull consumer from 5.0.0 on asks by LITE_PULL_MESSAGE, which brokers before 5.0.0 do not know: it "
             "gets no message from them."
         )
-    if any(start.source == NONE and start.rule for start in starts):
+    if any(start.source == NONE and start.rule and start.served for start in starts):
         notes.append("A queue without a start is not pulled until the client can tell one.")
+    if consumer.kind == POP and consumer.where == TIMESTAMP:
+        notes.append("A consumer that pops knows no start by time: it starts as with CONSUME_FROM_LAST_OFFSET.")
+    if consumer.pops:
+        notes.append("What is handed out and not acknowledged is behind the stored offset: it comes back by itself.")
+    elif facts.came_back:
+        notes.append(
+            f"What was popped and came back stays in {', '.join(facts.came_back)}: consumers that pull do not get it."
+        )
     return tuple(notes)
-
-
-def facts_notes(facts: GroupFacts) -> list[str]:
-    """What limits every prediction of a group, in sentences."""
-    notes = []
-    if pops := [topic for topic in facts.topics if topic in facts.pops]:
-        notes.append(
-            f"Brokers give {', '.join(pops)} to this group in POP mode: consumers that leave the allocation to "
-            "them (clientRebalance=false) pop, which is not predicted."
-        )
-    if facts.members_unread:
-        notes.append(f"Brokers do not show the group's members ({facts.members_unread}): options say what they are.")
-    for broker in facts.brokers:
-        if broker.slave:
-            notes.append(
-                f"The master of {broker.name} is gone: these are offsets of a slave, which may lag behind, and what is "
-                "committed to it may be lost when the master is back."
-            )
-        newer = newer_than_known(f"Broker {broker.name}", Release.parse(broker.release), "predicted as")
-        notes += [f"{sentence}." for sentence in newer]
-        if broker.unread:
-            notes.append(f"Broker {broker.name} does not show its configuration ({broker.unread}): taken as default.")
-        if broker.hides_offsets:
-            notes.append(f"Broker {broker.name} does not show stored offsets: where it answers 0, that may be one.")
-        if broker.doubts:
-            notes.append(
-                f"Broker {broker.name} has {', '.join(broker.doubts)}, off the default: the model does not know what "
-                "that changes."
-            )
-    clients = Counter(member.client for member in facts.members)
-    if twice := sorted(client for client, count in clients.items() if count > 1):
-        notes.append(
-            f"Members share a client id ({', '.join(twice)}): each of them consumes the same queues, and some queues "
-            "may have no owner; `predict allocation` says which."
-        )
-    return notes

@@ -10,20 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from rocketmq_conformance.conformance.predict.facts import BrokerFacts, GroupFacts, QueueFacts
-from rocketmq_conformance.conformance.predict.model_state import broker_profile, is_hot, model_queue
+from rocketmq_conformance.conformance.predict.facts import GroupFacts, QueueFacts
+from rocketmq_conformance.conformance.predict.other_brokers import JAVA, on_release
 from rocketmq_conformance.conformance.predict.releases import grouped
 from rocketmq_conformance.conformance.predict.reset import END, predict_reset, summary_of_reset
-from rocketmq_conformance.conformance.predict.start import NONE, UNKNOWN, Consumer, QueueStart, queue_starts
+from rocketmq_conformance.conformance.predict.start import NONE, UNKNOWN, Consumer, QueueStart, consumed, queue_starts
 from rocketmq_conformance.models.broker import switches
-from rocketmq_conformance.models.broker.broker_rules import BrokerRules
-from rocketmq_conformance.models.broker.lifecycle import reopened
-from rocketmq_conformance.models.broker.query import query_offset
-from rocketmq_conformance.models.broker.search import search
 from rocketmq_conformance.models.release import Release, Switch, changes, switches_of
 
-#: From Java 14 on a broker takes every message to be in memory (BQ-MEM-2).
-JAVA = 17
 #: What consumers do that are not known to start.
 _SILENT = {NONE: "does not start", UNKNOWN: "is not known"}
 _SWITCHES = switches_of(switches)
@@ -118,54 +112,11 @@ def predict_upgrade(
     facts: GroupFacts, consumer: Consumer, brokers: Sequence[Release], clients: Sequence[Release], java: int = JAVA
 ) -> UpgradePrediction:
     """The prediction for brokers of these releases on a Java, and for clients of those."""
+    facts = replace(consumed(facts, consumer), kind=facts.kind or consumer.kind)
     return UpgradePrediction(
         facts=facts,
         consumer=consumer,
         topics=tuple(_topic(facts.only(topic), topic, consumer, brokers, clients, java) for topic in facts.topics),
-    )
-
-
-def on_release(facts: GroupFacts, release: Release, java: int) -> GroupFacts:
-    """The same group after its brokers became those of a release."""
-    brokers = {broker.name: broker for broker in facts.brokers}
-    return replace(
-        facts,
-        brokers=tuple(_broker(broker, release) for broker in facts.brokers),
-        queues=tuple(_taken_along(facts, brokers[queue.broker], queue, release, java) for queue in facts.queues),
-    )
-
-
-def _broker(broker: BrokerFacts, release: Release) -> BrokerFacts:
-    same = Release.parse(broker.release) == release
-    return broker if same else replace(broker, release=str(release), configuration={})
-
-
-def _taken_along(facts: GroupFacts, broker: BrokerFacts, queue: QueueFacts, release: Release, java: int) -> QueueFacts:
-    """A queue as a broker of a release shows it to the group."""
-    if Release.parse(broker.release) == release:
-        return queue
-    mapped, key = model_queue(queue), (facts.group, queue.topic, queue.queue)
-    before = BrokerRules.of(broker_profile(broker))
-    after = BrokerRules.of(broker_profile(_broker(broker, release), java=java))
-    hot = is_hot(before, mapped, key, facts.time)
-    if hot is None:
-        return queue
-    _, topic, number = key
-    state = mapped.broker(key, facts.time, hot)
-    log = reopened(after, state.logs[topic, number])
-    answer = query_offset(after, state._replace(logs={(topic, number): log}), *key)[1]
-    found = queue.found
-    if found is not None and not log.times:
-        # with no message left a search leads to min, which the new broker determined again
-        empty = state._replace(logs={(topic, number): log})
-        found = mapped.offset(int(str(search(after, empty, topic, number, facts.time or 0)[1])))
-    elif before.boundary_search != after.boundary_search:
-        found = None  # a search that goes by other rules may find a neighbour
-    return replace(
-        queue,
-        min=mapped.offset(log.min),
-        answer=mapped.offset(answer) if isinstance(answer, int) else None,
-        found=found,
     )
 
 

@@ -6,6 +6,8 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from rocketmq_conformance.conformance.predict.documents import head
+from rocketmq_conformance.conformance.predict.facts import GRPC
+from rocketmq_conformance.conformance.predict.facts_notes import facts_notes
 from rocketmq_conformance.conformance.predict.pages import (
     consumer_text,
     gathered,
@@ -14,23 +16,19 @@ from rocketmq_conformance.conformance.predict.pages import (
     releases_text,
     span,
 )
-from rocketmq_conformance.conformance.predict.start import facts_notes, summary
+from rocketmq_conformance.conformance.predict.start import Consumer, summary
 from rocketmq_conformance.conformance.predict.upgrade import Moves, QueueMove, TopicUpgrade, UpgradePrediction
 from rocketmq_conformance.models.release import Release, Switch
 from rocketmq_conformance.reports.prediction import BAD, DOUBTFUL, GOOD, PLAIN, Cell, Page, Section
 from rocketmq_conformance.reports.text import count
 
-#: Titles of the groups that are left out, by why.
-POPPING, FAILED = "Groups that pop, which is not predicted", "Groups that could not be read"
-
 
 def upgrade_page(
     predictions: Sequence[UpgradePrediction],
     unused: int = 0,
-    popping: Sequence[tuple[str, str]] = (),
     failed: Sequence[tuple[str, str]] = (),
 ) -> Page:
-    """What other releases change for groups; with ``unused`` ones counted, and those that pop or could not be read."""
+    """What other releases change for groups; with ``unused`` ones counted, and those that could not be read."""
     sections = []
     for prediction in predictions:
         alone = len(predictions) == 1
@@ -39,12 +37,12 @@ def upgrade_page(
             if alone or topic.changed:
                 name = topic.topic if alone else f"{prediction.facts.group}: {topic.topic}"
                 now = f"{name}, where it starts now: {summary(topic.now)}"
-                sections.append(Section(now, lines=_upgraded(topic)))
+                sections.append(Section(now, lines=_upgraded(topic, prediction.consumer)))
     noted = [(prediction.facts.group, note) for prediction in predictions for note in facts_notes(prediction.facts)]
     sections += notes_sections([note if len(predictions) == 1 else f"{group}: {note}" for group, note in noted])
-    for title, left_out in ((POPPING, popping), (FAILED, failed)):
-        if left_out:
-            sections.append(Section(title, lines=tuple(Cell(f"{name}: {why}", DOUBTFUL) for name, why in left_out)))
+    if failed:
+        lines = tuple(Cell(f"{name}: {why}", DOUBTFUL) for name, why in failed)
+        sections.append(Section("Groups that could not be read", lines=lines))
     return Page(_title(predictions, unused), _answer(predictions, len(failed)), tuple(sections))
 
 
@@ -74,11 +72,12 @@ def _answer(predictions: Sequence[UpgradePrediction], failed: int) -> Cell:
     return Cell(f"Starts change for {', '.join(changed)}: {what}.{lacking}", BAD if repeats or skips else DOUBTFUL)
 
 
-def _upgraded(topic: TopicUpgrade) -> tuple[Cell, ...]:
+def _upgraded(topic: TopicUpgrade, consumer: Consumer) -> tuple[Cell, ...]:
     lines: list[Cell] = []
     for clients, ranges in topic.starts:
         for brokers, moves in ranges:
-            pair = f"client {clients} on broker {brokers}:"
+            who = "gRPC clients" if consumer.kind == GRPC else f"client {clients}"
+            pair = f"{who} on broker {brokers}:"
             if not moves:
                 lines.append(Cell(f"{pair} as now"))
                 continue

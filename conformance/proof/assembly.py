@@ -25,7 +25,7 @@ from rocketmq_conformance.suites.declare.discovery import SUITES
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 
-#: Fields that may differ, and why no rule is confirmed or missed through that; docs/java-client.md has the same list.
+#: Fields that may differ, and why no rule is confirmed or missed through that; java-client.md has the same list.
 REASONS: Mapping[str, str] = {
     "consumer.autoCommit": "the plan says when a lite pull consumer commits: on its own it commits every 5 s",
     "consumer.consumeTimestamp": "by default half an hour before the consumer was made, in seconds",

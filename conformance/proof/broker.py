@@ -26,18 +26,26 @@ from rocketmq_conformance.conformance.proof.broker_configured import (
     prove_on_disk,
     prove_other_assignments,
     prove_other_resets,
+    prove_other_starts,
     prove_permissions,
     prove_polling,
+    prove_returns,
     prove_sql,
     prove_strict_locks,
     prove_tables_in_rocksdb,
     prove_uncreated_groups,
+    prove_unread_pops,
     prove_unwritten,
     prove_without_timers,
 )
 from rocketmq_conformance.conformance.proof.broker_decisions import prove_tables
 from rocketmq_conformance.conformance.proof.broker_expiry import Expiry
-from rocketmq_conformance.conformance.proof.broker_slaves import prove_pair, prove_read_slaves, waits
+from rocketmq_conformance.conformance.proof.broker_slaves import (
+    prove_acting_slaves,
+    prove_pair,
+    prove_read_slaves,
+    waits,
+)
 from rocketmq_conformance.conformance.proof.broker_suites import (
     prove_cold,
     prove_every_search,
@@ -55,8 +63,10 @@ from rocketmq_conformance.conformance.targets.broker.launch_config import java, 
 from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
 from rocketmq_conformance.models.broker.configuration import (
     LIGHT,
+    POP_CHECKS_MEMORY,
     PROPERTY_FILTER,
     SETTINGS,
+    SLAVE_ACTS,
     STORE,
     TIMER_WHEEL,
 )
@@ -64,9 +74,11 @@ from rocketmq_conformance.models.broker.switches import LOCKS_STRICTLY
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.suites import (
+    broker_accidents,
     broker_admin,
     broker_assignment,
     broker_cold,
+    broker_concurrent,
     broker_doubt,
     broker_expired,
     broker_fields,
@@ -75,6 +87,9 @@ from rocketmq_conformance.suites import (
     broker_members,
     broker_offsets,
     broker_polling,
+    broker_pop_ack,
+    broker_pop_expired,
+    broker_pop_start,
     broker_process,
     broker_restart,
     broker_retry,
@@ -102,10 +117,13 @@ FAST = (
     broker_retry.SUITE,
     broker_locks.SUITE,
     broker_doubt.SUITE,
+    broker_concurrent.SUITE,
     broker_assignment.SUITE,
     broker_members.SUITE,
     broker_stats.SUITE,
     broker_filters.SUITE,
+    broker_pop_start.SUITE,
+    broker_pop_expired.SUITE,
 )
 #: First release with a property for the way of resets (BQ-RESET-2).
 RESETS_SINCE = Release(5, 1, 0)
@@ -114,6 +132,7 @@ SEES_SINCE = Release(5, 1, 0)
 RESTART_CASES = 2
 RESTART_STEPS = 120
 PROCESS_STEPS = 100
+ACCIDENT_CASES = 12
 #: Releases side by side: each mostly waits, for brokers to start, locks to expire and messages to age.
 WORKERS = 4
 #: Releases that one process proves; it keeps nothing of them.
@@ -133,13 +152,19 @@ def _plays(suite: Suite) -> Callable[[BrokerAdapter, Profile, Tally], None]:
     return lambda adapter, profile, tally: prove_suite(adapter, profile, tally, suite, broker_suites.CASES)
 
 
+def _has(suite: Suite, release: Release) -> bool:
+    return suite.has(Profile(broker=release))
+
+
 #: The suites of the decision tables, and of messages that expire.
 _TABLES = Part.of(broker_offsets.SUITE, broker_search.SUITE, broker_expired.SUITE, broker_restart.SUITE)
 _STORY = Part.of(rules=(rule for rules in fake_broker.CHAPTERS.values() for rule in rules))
 #: The suites that query, pull and delete topics.
 _PULLING = Part.of(broker_offsets.SUITE, broker_admin.SUITE, broker_topics.SUITE)
 #: The suites that are played on brokers without a timer wheel.
-_WITHOUT_TIMERS = Part.of(broker_offsets.SUITE, broker_admin.SUITE, broker_topics.SUITE, broker_retry.SUITE)
+_WITHOUT_TIMERS = Part.of(
+    *(broker_offsets.SUITE, broker_admin.SUITE, broker_topics.SUITE, broker_retry.SUITE, broker_pop_start.SUITE)
+)
 #: The suites that are played on brokers whose queues or tables are in RocksDB.
 _IN_ROCKSDB = Part.of(
     *(broker_offsets.SUITE, broker_admin.SUITE, broker_topics.SUITE, broker_search.SUITE, broker_assignment.SUITE),
@@ -156,15 +181,20 @@ _UPGRADES = Part(frozenset({broker_upgrade.SUITE.name}), frozenset({broker_upgra
 _LIGHT = Part(frozenset({broker_upgrade.SUITE.name}), frozenset({broker_upgrades.LIGHT_RULE}))
 _STEPS = (
     _Step(_TABLES, prove_tables),
-    *(_Step(Part.of(suite), _plays(suite)) for suite in FAST),
+    *(_Step(Part.of(suite), _plays(suite), partial(_has, suite)) for suite in FAST),
     _Step(Part.of(broker_search_files.SUITE), prove_every_search),
-    _Step(Part.of(broker_admin.SUITE), prove_other_resets, RESETS_SINCE.__le__),
+    _Step(Part.of(broker_admin.SUITE, broker_pop_start.SUITE), prove_other_resets, RESETS_SINCE.__le__),
+    _Step(
+        Part.of(broker_pop_start.SUITE, broker_pop_expired.SUITE), prove_other_starts, SETTINGS[POP_CHECKS_MEMORY].has
+    ),
     _Step(Part.of(broker_assignment.SUITE), prove_other_assignments, BALANCES_SINCE.__le__),
     _Step(Part.of(broker_locks.SUITE), prove_strict_locks, LOCKS_STRICTLY.on),
     _Step(
         Part.of(broker_admin.SUITE, broker_topics.SUITE, broker_fields.SUITE, broker_assignment.SUITE),
         prove_uncreated_groups,
     ),
+    _Step(Part.of(broker_pop_ack.SUITE), prove_returns, partial(_has, broker_pop_ack.SUITE)),
+    _Step(Part.of(broker_pop_start.SUITE), prove_unread_pops, partial(_has, broker_pop_start.SUITE)),
     _Step(_PULLING, prove_permissions),
     _Step(Part.of(broker_retry.SUITE), prove_unwritten),
     _Step(Part.of(broker_polling.SUITE), prove_polling),
@@ -179,6 +209,10 @@ _STEPS = (
     _Step(
         Part.of(broker_process.SUITE),
         lambda adapter, profile, tally: prove_suite(adapter, profile, tally, broker_process.SUITE, 1, PROCESS_STEPS),
+    ),
+    _Step(
+        Part.of(broker_accidents.SUITE),
+        lambda adapter, profile, tally: prove_suite(adapter, profile, tally, broker_accidents.SUITE, ACCIDENT_CASES),
     ),
     _Step(_PAIR, prove_pair),
     _Step(Part.of(broker_cold.SUITE), lambda adapter, profile, tally: prove_cold(adapter, tally)),
@@ -229,6 +263,8 @@ def prove_release(release: str, selection: Selection = EVERYTHING, *, brief: boo
         prove_light_queues(tally)
     if selection.takes(_PAIR) and not brief:
         prove_read_slaves(tally)
+        if SETTINGS[SLAVE_ACTS].has(parsed):
+            prove_acting_slaves(tally)
     return tally
 
 
@@ -281,5 +317,9 @@ def prove(unit: Unit, selection: Selection = EVERYTHING, *, brief: bool = False)
     rows = [*tally.rows(), *others]
     wrong = [row for row in rows if row.differences]
     counted = f"{unit}: {tally.cases} cases, {tally.differences} differences, {time.monotonic() - began:.0f} s"
-    lines = [counted, *(f"  {example}" for example in dict.fromkeys(row.example for row in wrong))]
+    lines = [
+        counted,
+        *(f"  {example}" for example in dict.fromkeys(row.example for row in wrong)),
+        *(f"  once, and not again: {example}" for example in tally.unsteady),
+    ]
     return ProofResult(unit=unit, lines=lines, rows=rows, differences=len(wrong), spared=_spared())

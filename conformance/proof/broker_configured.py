@@ -21,6 +21,8 @@ from rocketmq_conformance.models.broker.configuration import (
     LONG_POLLING,
     MEMORY_RATIO,
     PERMISSION,
+    POP_CHECKS_MEMORY,
+    POP_SHOWS_RETRIES,
     PROPERTY_FILTER,
     ROCKSDB_STORE,
     ROCKSDB_TABLES,
@@ -32,6 +34,7 @@ from rocketmq_conformance.models.broker.configuration import (
     TIMER_WHEEL,
 )
 from rocketmq_conformance.models.broker.state import READ, WRITE
+from rocketmq_conformance.models.broker.switches import POP_NEEDS_TIMERS
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.suites import (
@@ -43,6 +46,9 @@ from rocketmq_conformance.suites import (
     broker_members,
     broker_offsets,
     broker_polling,
+    broker_pop_ack,
+    broker_pop_expired,
+    broker_pop_start,
     broker_process,
     broker_restart,
     broker_retry,
@@ -54,6 +60,8 @@ from rocketmq_conformance.suites.declare.suite import Suite
 #: Random cases of a suite that is played once more, and those of pulls that are held, which mostly wait for checks.
 OTHER_CASES = 32
 POLLING_CASES, POLLING_STEPS = 32, 8
+#: Cases in which messages come back, which are played all at once.
+RETURNING_CASES = 96
 #: Steps of a case that stops and starts a broker that keeps its tables in RocksDB.
 ENDED_STEPS = 60
 #: First release with properties for assignments (BQ-ASSIGN-1).
@@ -83,9 +91,29 @@ def prove_configured(
 
 
 def prove_other_resets(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
-    """The suite ``broker-admin`` once more, with resets going the way that is not the release's default."""
+    """The suites of resets once more, with these going the way that is not the release's default."""
     other = str(profile.setting(SERVER_RESET) == "false").lower()
-    prove_configured(adapter, profile, tally, broker_admin.SUITE, {SERVER_RESET: other}, broker_suites.CASES)
+    for suite, cases in ((broker_admin.SUITE, broker_suites.CASES), (broker_pop_start.SUITE, OTHER_CASES)):
+        prove_configured(adapter, profile, tally, suite, {SERVER_RESET: other}, cases)
+
+
+def prove_other_starts(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
+    """The suites of pops once more, on a broker that does not look whether message 0 is in memory."""
+    for suite in (broker_pop_start.SUITE, broker_pop_expired.SUITE):
+        prove_configured(adapter, profile, tally, suite, {POP_CHECKS_MEMORY: "false"}, OTHER_CASES)
+
+
+def prove_returns(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
+    """The suite ``broker-pop-ack``, and once more on a broker that shows retry topics, where it can."""
+    suite = broker_pop_ack.SUITE
+    prove_suite(adapter, profile, tally, suite, RETURNING_CASES)
+    if SETTINGS[POP_SHOWS_RETRIES].has(profile.broker):
+        prove_configured(adapter, profile, tally, suite, {POP_SHOWS_RETRIES: "true"}, OTHER_CASES)
+
+
+def prove_unread_pops(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
+    """The suite ``broker-pop-start`` once more, on a broker that may not be read."""
+    prove_configured(adapter, profile, tally, broker_pop_start.SUITE, {PERMISSION: str(WRITE)}, OTHER_CASES)
 
 
 def prove_other_assignments(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
@@ -142,10 +170,13 @@ def prove_on_disk(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> Non
 
 
 def prove_without_timers(tally: Tally) -> None:
-    """The suites that delete topics, or send messages with a time, on a broker of its own: no broker loses its timer
-    wheel while it runs."""
+    """The suites that delete topics, pop, or send messages with a time, on a broker of its own: no broker loses its
+    timer wheel while it runs."""
     with own_broker(tally, {TIMER_WHEEL: "false"}) as (adapter, profile):
-        for suite in (broker_offsets.SUITE, broker_admin.SUITE, broker_topics.SUITE, broker_retry.SUITE):
+        suites = [broker_offsets.SUITE, broker_admin.SUITE, broker_topics.SUITE, broker_retry.SUITE]
+        if POP_NEEDS_TIMERS.on(profile.broker):  # earlier ones never store where a pop ends
+            suites.append(broker_pop_start.SUITE)
+        for suite in suites:
             prove_suite(adapter, profile, tally, suite, OTHER_CASES)
 
 

@@ -12,7 +12,7 @@ from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, REMOVE_OFFSET
 from rocketmq_conformance.models.broker.broker_slave import MASTER_NODE, SLAVE_NODE
-from rocketmq_conformance.models.broker.configuration import SLAVE_CHECKS, SLAVE_READS
+from rocketmq_conformance.models.broker.configuration import SLAVE_ACTS, SLAVE_CHECKS, SLAVE_READS, STRICT_LOCKS
 from rocketmq_conformance.models.broker.lifecycle import KILL, STOP
 from rocketmq_conformance.models.broker.switches import SLAVE_REJECTS, SLAVE_UNREAD
 from rocketmq_conformance.models.profile import Profile
@@ -26,9 +26,11 @@ from rocketmq_conformance.suites.broker_slave import (
     DeleteGroup,
     DeleteTopic,
     End,
+    Lock,
     Pull,
     Query,
     Reset,
+    Search,
     Send,
     Start,
     Synchronise,
@@ -44,6 +46,7 @@ _LOOK = tuple(
     for at in (SLAVE_NODE, MASTER_NODE)
     for group, topic, queue in ((0, 0, 0), (0, 0, 1), (0, 1, 0), (1, 0, 0), (1, 0, 1))
 )
+_SEARCHES = tuple(Search(SLAVE_NODE, queue, late) for queue in (0, 1) for late in (False, True))
 _LOST = (Bounds(SLAVE_NODE, 0, 0), Bounds(MASTER_NODE, 0, 0), Bounds(SLAVE_NODE, 0, 1), *_PULLS, *_LOOK)
 
 
@@ -51,6 +54,7 @@ def plan() -> list[Operation]:
     """What a slave takes, keeps and refuses; then its master is stopped, and back, and killed."""
     return [
         *(Send(MASTER_NODE, 0, 3), Commit(SLAVE_NODE, 0, 0, 0, 1), *_PULLS, Query(SLAVE_NODE, 0, 0, 0, None)),
+        *(Lock(0), *_SEARCHES),
         *(CreateTopic(MASTER_NODE), CreateGroup(MASTER_NODE, 1), Commit(MASTER_NODE, 0, 0, 0, 2)),
         *(Commit(MASTER_NODE, 1, 0, 0, 2), Synchronise(), *_LOST, Query(SLAVE_NODE, 0, 1, 0, None)),
         # what only the slave has, and what is newer there
@@ -59,7 +63,15 @@ def plan() -> list[Operation]:
         *(CreateGroup(SLAVE_NODE, 0), DeleteGroup(SLAVE_NODE, 0, ""), DeleteTopic(SLAVE_NODE), CreateTopic(SLAVE_NODE)),
         *(Synchronise(), *_LOOK, DeleteGroup(MASTER_NODE, 1, CLEAN_OFFSET), DeleteGroup(MASTER_NODE, 1, REMOVE_OFFSET)),
         # the master is gone
-        *(DeleteTopic(MASTER_NODE), End(STOP), Commit(SLAVE_NODE, 0, 0, 0, 100), *_LOST, Send(SLAVE_NODE, 1, 1)),
+        *(
+            DeleteTopic(MASTER_NODE),
+            End(STOP),
+            Lock(1),
+            *_SEARCHES,
+            Commit(SLAVE_NODE, 0, 0, 0, 100),
+            *_LOST,
+            Send(SLAVE_NODE, 1, 1),
+        ),
         *(Synchronise(), *_LOOK, Start(), Commit(MASTER_NODE, 0, 0, 1, 1), Send(MASTER_NODE, 1, 2)),
         *(
             Bounds(SLAVE_NODE, 0, 1),
@@ -85,6 +97,42 @@ def read_plan() -> list[Operation]:
     return [Send(MASTER_NODE, 0, 3), Commit(MASTER_NODE, 0, 0, 0, 2), Synchronise(), *_PULLS, *_LOOK]
 
 
+def acting_plan() -> list[Operation]:
+    """What a slave that may act as master answers, and what its master takes of it: older offsets and newer ones, those
+    of a group that it has deleted, and of a queue alone."""
+    sends = Send(SLAVE_NODE, 0, 1), Send(SLAVE_NODE, 2, 1)
+    return [
+        *(*sends, Send(MASTER_NODE, 0, 3), Commit(MASTER_NODE, 0, 0, 0, 2), CreateGroup(MASTER_NODE, 1)),
+        *(Commit(MASTER_NODE, 1, 0, 0, 3), Synchronise(), *sends, *_LOST, *_SEARCHES, Lock(0)),
+        *(Commit(MASTER_NODE, 0, 0, 0, 3), Commit(MASTER_NODE, 0, 0, 1, 1)),
+        *(DeleteGroup(MASTER_NODE, 1, REMOVE_OFFSET), DeleteGroup(MASTER_NODE, 1, CLEAN_OFFSET)),
+        # older offsets, a queue that is lost, and a group that is back
+        *(End(STOP), *sends, *_LOST, *_SEARCHES, Lock(0), Reset(SLAVE_NODE, 0, 0, 0, 1), CreateGroup(SLAVE_NODE, 1)),
+        *(Start(), *_LOOK, Lock(1), Send(MASTER_NODE, 1, 1), Bounds(SLAVE_NODE, 0, 1)),
+        # newer offsets, which are not lost
+        *(Commit(SLAVE_NODE, 0, 0, 0, 100), Commit(SLAVE_NODE, 0, 0, 1, 1), End(KILL), Commit(SLAVE_NODE, 0, 0, 1, 2)),
+        *(Synchronise(), Start(), *_LOOK, Synchronise(), *_LOOK, End(KILL), Start(), *_LOOK),
+    ]
+
+
+def offline_plan() -> list[Operation]:
+    """What a slave answers that is read, may act as master and locks strictly; and when its master stays offline."""
+    pulls = Pull(SLAVE_NODE, 0, 0, 0, 0, 1), Pull(SLAVE_NODE, 1, 0, 0, 100, None)
+    return [
+        *(
+            Lock(0),
+            Send(MASTER_NODE, 0, 3),
+            Commit(MASTER_NODE, 0, 0, 0, 2),
+            Synchronise(),
+            Lock(1),
+            End(STOP),
+            Lock(0),
+        ),
+        *(Start(), Lock(0), *_LOOK, *_PULLS, *pulls[1:], End(STOP), *pulls, Start(), *_LOOK, Lock(0)),
+        *(DeleteGroup(SLAVE_NODE, 1, CLEAN_OFFSET), DeleteGroup(SLAVE_NODE, 0, CLEAN_OFFSET), Start(), *_LOOK),
+    ]
+
+
 def prove_pair(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
     """A master and its slave as they are by default."""
     _play(adapter, profile, tally, plan())
@@ -102,6 +150,14 @@ def prove_read_slaves(tally: Tally) -> None:
     rejects = SLAVE_REJECTS.on(Release.parse(tally.release))
     with own_broker(tally, {SLAVE_READS if rejects else SLAVE_CHECKS: "true"}) as (adapter, profile):
         _play(adapter, profile, tally, read_plan())
+
+
+def prove_acting_slaves(tally: Tally) -> None:
+    """Slaves that may act as master, of 5.0.0 and later: brokers of their own."""
+    with own_broker(tally, {SLAVE_ACTS: "true"}) as (adapter, profile):
+        _play(adapter, profile, tally, acting_plan())
+    with own_broker(tally, {SLAVE_ACTS: "true", SLAVE_READS: "true", STRICT_LOCKS: "true"}) as (adapter, profile):
+        _play(adapter, profile, tally, offline_plan())
 
 
 def _play(adapter: BrokerAdapter, profile: Profile, tally: Tally, operations: Sequence[Operation]) -> None:

@@ -12,6 +12,9 @@ from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.reports.proof import ProofRow
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
+#: Differences whose text a tally keeps.
+_EXAMPLES = 20
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProofResult:
@@ -49,6 +52,8 @@ class Tally:
         self.undefined = 0
         #: The first differences, as text.
         self.examples: list[str] = []
+        #: Differences that did not show again when their cases were played again, as text.
+        self.unsteady: list[str] = []
         self._whys: dict[Reason, int] = {}
         self._wrong: dict[str, tuple[int, str]] = {}
 
@@ -63,12 +68,25 @@ class Tally:
             return True
         self.differences += 1
         example = f"{describe()}: the model says {expected!r}, {self.release} says {observed!r}"
-        if len(self.examples) < 20:
+        if len(self.examples) < _EXAMPLES:
             self.examples.append(example)
         for rule in why.rules:
             count, first = self._wrong.get(rule, (0, example))
             self._wrong[rule] = count + 1, first
         return False
+
+    def take(self, other: Tally) -> None:
+        """Count what another tally of the same release has counted."""
+        self.cases += other.cases
+        self.differences += other.differences
+        self.undefined += other.undefined
+        self.examples = [*self.examples, *other.examples][:_EXAMPLES]
+        self.unsteady += other.unsteady
+        for why, count in other._whys.items():
+            self._whys[why] = self._whys.get(why, 0) + count
+        for rule, (count, example) in other._wrong.items():
+            known, first = self._wrong.get(rule, (0, example))
+            self._wrong[rule] = known + count, first
 
     def rows(self) -> list[ProofRow]:
         """One row for every rule that a case used, by rule id."""

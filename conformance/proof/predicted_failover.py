@@ -135,6 +135,11 @@ class RunningPair(RoutedCluster):
         self._slave = self.broker(release, {**self._pair.properties, "brokerRole": "SLAVE", "brokerId": "1"}, {})
         self.await_route({NAME: {"0", "1"}})
 
+    @property
+    def addresses(self) -> tuple[str, str]:
+        """host:port of the master and of the slave."""
+        return self._master.address, self._slave.address
+
     def play(self) -> list[str]:
         """What differs."""
         for number in range(_TRIES):

@@ -162,8 +162,8 @@ def page_of(agreements: Sequence[Agreement]) -> str:
     lines = [
         "# Predictions, and what real consumers then did",
         "",
-        "Written by `rocketmq-conformance prove predict --out docs/predict-agreement.md`; [predict.md](predict.md)",
-        "says what is predicted.",
+        "Written by `rocketmq-conformance prove predict --out docs/explanation/predict-agreement.md`;",
+        "[predict.md](../guides/predict.md) says what is predicted.",
         "",
         "Each pair of a client and a broker is tried in every combination of:",
         "",
@@ -196,6 +196,12 @@ def page_of(agreements: Sequence[Agreement]) -> str:
         "beyond max, and nothing. The master is killed, and real consumers take what the slave gives and commit. Then",
         "the master is started, and consumers start again. Compared are the messages that they are given at either",
         "time, and what is stored.",
+        "",
+        "Rows of pops are brokers alone. The groups pop as push consumers in POP mode do, and as the gRPC proxy does,",
+        "from the same queues, and from topics of messages that came back; also with",
+        "`initPopOffsetByCheckMsgInMem` off. Compared are where each first pop starts and what it gives, also to real",
+        "consumers in POP mode. Then groups are reset, with such a consumer and without, while a message is in flight.",
+        "Compared are who moves the group, what is given next, and whether that message comes back.",
         "",
     ]
     rows = [(one.client, one.broker, one.missing, (one.groups, one.queues, len(one.differences))) for one in agreements]

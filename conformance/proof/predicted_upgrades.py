@@ -18,8 +18,8 @@ from tempfile import TemporaryDirectory
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.predict.api import consumer_of, read_group
 from rocketmq_conformance.conformance.predict.facts import GroupFacts, QueueFacts
+from rocketmq_conformance.conformance.predict.other_brokers import on_release
 from rocketmq_conformance.conformance.predict.start import queue_starts
-from rocketmq_conformance.conformance.predict.upgrade import on_release
 from rocketmq_conformance.conformance.proof.predicted_starts import agreement_table
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
@@ -133,9 +133,9 @@ def page_of(agreements: Sequence[UpgradeAgreement]) -> str:
     lines = [
         "# Predicted upgrades, and what the next broker then showed",
         "",
-        "Written by `rocketmq-conformance prove upgrades --out docs/upgrade-agreement.md`;",
-        "[predict.md](predict.md#what-an-upgrade-changes) says what is predicted. A broker is written to, read and",
-        "stopped, and one of another release starts on the same store, also back again. These are compared:",
+        "Written by `rocketmq-conformance prove upgrades --out docs/explanation/upgrade-agreement.md`;",
+        "[Predict](../guides/predict-upgrade.md#what-an-upgrade-changes) says what is predicted. A broker is written",
+        "to, read and stopped, and one of another release starts on the same store, also back again. This is compared:",
         "",
         "- what it shows of each queue: min, max, the stored offset, its answer to the group, a search by time. The",
         "  groups stored nothing, an offset inside, one beyond the end, and commits of every release;",

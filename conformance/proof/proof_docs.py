@@ -43,7 +43,7 @@ UNJUDGED = (
 _INTRODUCTION = """# Rules and releases
 
 `rocketmq-conformance explain RULE` prints what a rule requires and its source. A case counts for every rule that
-made its answer. docs/proof.md says how rules are proven.
+made its answer. docs/explanation/proof.md says how rules are proven.
 """
 
 #: Rules that no proof covers yet, and the evidence for them (a sentence each).

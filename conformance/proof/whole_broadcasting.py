@@ -15,7 +15,7 @@ from uuid import uuid4
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.proof.whole_played import LOOK_LIMIT, POLL_INTERVAL, runs
-from rocketmq_conformance.conformance.proof.whole_scripted import BRIEF_HOLD, Script
+from rocketmq_conformance.conformance.proof.whole_script import BRIEF_HOLD, Script
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.offset_file_damage import FILE_NAME, store_folder
 from rocketmq_conformance.conformance.targets.scoped import Scoped

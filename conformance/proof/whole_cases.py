@@ -12,7 +12,7 @@ from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.lifecycle import reopened
 from rocketmq_conformance.models.broker.state import BrokerState, Topic
 from rocketmq_conformance.models.client.initial_broker import log_of_shape
-from rocketmq_conformance.models.client.plan_words import EVERY
+from rocketmq_conformance.models.client.plan_words import EVERY, FAILS
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP
 from rocketmq_conformance.models.client.switches import COMPRESSION_TYPES, INNER_BATCHES, LONG_NAMES
 from rocketmq_conformance.models.client.switches import LONG_HOSTS as ADDRESSES
@@ -35,6 +35,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     QUERY,
     ROUTE,
     SEARCH,
+    SEND_BACK,
     SILENT,
     STATUSES,
     TOO_LATE,
@@ -45,6 +46,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     ArriveAs,
     AssignQueues,
     CommitNow,
+    Deliver,
     Expire,
     Fail,
     Flood,
@@ -54,6 +56,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     Join,
     Leave,
     LetGo,
+    Listen,
     Load,
     LockElsewhere,
     Look,
@@ -74,7 +77,7 @@ from rocketmq_conformance.models.client.whole_moves import (
 from rocketmq_conformance.models.client.whole_subscriptions import subscribing
 from rocketmq_conformance.models.message_forms import BATCH, BODIES, LONG_HOSTS, LONG_NAME, LZ4, ZLIB, ZSTD
 from rocketmq_conformance.models.release import Switch
-from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY, OTHER_TOPIC, TOPIC
+from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY, OTHER_TOPIC, RETRY_TOPIC, TOPIC
 
 KINDS = (PUSH, ORDERLY, LITE)
 #: 2024-07-01T00:00Z, the time of offset 6.
@@ -111,6 +114,11 @@ class TableCase(NamedTuple):
         return 4 if any(isinstance(move, Hang | Flood | Load) for move in self.moves) else 1
 
     @property
+    def fails(self) -> bool:
+        """Do listeners fail, so that messages come again?"""
+        return any(isinstance(move, Listen) for move in self.moves)
+
+    @property
     def numbers(self) -> tuple[int, ...]:
         """The numbers of the queues of its topics."""
         others = range(OTHER_QUEUES, OTHER_QUEUES + len(ORDINARY.topic_queues[OTHER_TOPIC])) if self.other else ()
@@ -126,7 +134,8 @@ class TableCase(NamedTuple):
         ids = range(self.queues)
         stored = {} if self.stored is None else {(GROUP, TOPIC, number): self.stored for number in ids}
         logs = {(TOPIC, number): log for number in ids}
-        broker = BrokerState({TOPIC: Topic.of(self.queues)}, frozenset({GROUP}), logs, stored)
+        topics = {TOPIC: Topic.of(self.queues)} | ({RETRY_TOPIC: Topic.of(1)} if self.fails else {})
+        broker = BrokerState(topics, frozenset({GROUP}), logs, stored)
         group = WholeGroup(
             self.kind, self.where, broker, ORDINARY, TIME, on_demand=self.on_demand, by_hand=self.by_hand
         )
@@ -233,6 +242,10 @@ def _answers() -> Iterator[TableCase]:
     for request, fault in ((MEMBERS, EMPTY), (MEMBERS, NULL), (MEMBERS, UNKNOWN), (ROUTE, "TOPIC_NOT_EXIST")):
         moves = (Join(), Look(), Fail(request, fault, queue=EVERY), Arrive(), Look(), Mend(), Arrive(), Look())
         yield TableCase(f"{request}: {fault}", PUSH, moves, queues=2)
+    for fault in ("SYSTEM_ERROR", UNKNOWN, SILENT, CUT, LATE, TWICE):
+        fails: tuple[Move, ...] = (Fail(SEND_BACK, fault, queue=0), Listen("a", FAILS), Arrive(), Look())
+        moves = (Join("a"), Look(), *fails, Listen("a"), Mend(), Deliver(), Look(), Arrive(), Look())
+        yield TableCase(f"one message is sent back: {fault}", PUSH, moves, queues=2)
     for how in (TWICE, TOO_LATE):
         moves = (Join(), Look(), ArriveAgain(how), Look(), Arrive(), Look())
         yield TableCase(f"the answer to a pull comes {how}", PUSH, moves, queues=2)

@@ -11,11 +11,14 @@ from typing import NamedTuple, cast
 from rocketmq_conformance.conformance.fakes.consumers import Consumers
 from rocketmq_conformance.conformance.fakes.offsets import Offsets
 from rocketmq_conformance.conformance.fakes.pulls import Pulls
+from rocketmq_conformance.conformance.fakes.retries import Retries
 from rocketmq_conformance.conformance.proof.whole_cases import TableCase, cases
 from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.message import Message
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.conformance.targets.mutant import name_of
 from rocketmq_conformance.models.broker.pull import OFFSET_TOO_SMALL, PullMessageRequest, PullResult
+from rocketmq_conformance.models.broker.send_back import Filing
 from rocketmq_conformance.models.broker.state import ABSENT
 from rocketmq_conformance.models.broker.subscription import TagCodes
 from rocketmq_conformance.models.message_queue import Queue
@@ -106,3 +109,16 @@ class NobodyLeaves(Consumers):
 
     def closed(self, peer: Peer) -> None:
         pass
+
+
+@_shown_by("retries", "one message is sent back: late", "push")
+class TakesBackTwice(Retries):
+    def file(self, message: Message, filing: Filing) -> None:
+        super().file(message, filing)
+        super().file(message, filing)
+
+
+@_shown_by("retries", "one message is sent back: SYSTEM_ERROR", "push")
+class RefusesCopies(Retries):
+    def copied(self, copy: Message, most: int | None, version: int) -> Message | Err:
+        return Err("SYSTEM_ERROR")

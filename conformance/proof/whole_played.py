@@ -209,6 +209,7 @@ class PlayedCase(Scoped):
             by_hand=case.by_hand,
             hang=self.hang,
             threads=case.threads,
+            fails=(lambda: self.fails(name)) if case.fails else None,
         )
         if self._subscribed:
             consumer.subscribe(OTHER_TOPIC, True)
@@ -226,6 +227,10 @@ class PlayedCase(Scoped):
         if self._hung == (queue, offset):
             self._hung = None
             self._returns.wait(_HOLD_LIMIT)
+
+    def fails(self, name: str) -> bool:
+        """Does the listener of a consumer fail?"""
+        return False
 
     def leave(self, name: str) -> None:
         """A member is shut down."""

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from rocketmq_conformance.conformance.adapter import Answered
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.fakes.message_forms import between_plain
-from rocketmq_conformance.conformance.fakes.offsets import Offsets
-from rocketmq_conformance.conformance.fakes.pulls import HeldPull, Pulls
-from rocketmq_conformance.conformance.fakes.repeated_answers import RepeatedAnswers
 from rocketmq_conformance.conformance.fakes.responses import document
-from rocketmq_conformance.conformance.fakes.watched_case import Failing
+from rocketmq_conformance.conformance.fakes.watched_case import Failing, meets_message
 from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.proof.whole_cases import TableCase
 from rocketmq_conformance.conformance.proof.whole_played import LOOK_LIMIT, POLL_INTERVAL, PlayedCase, play_all
+from rocketmq_conformance.conformance.proof.whole_script import BRIEF_HOLD, HOLD, Script
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.fault import parse
@@ -32,8 +30,9 @@ from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
+from rocketmq_conformance.models.broker.state import RETRY
 from rocketmq_conformance.models.client.initial_broker import TIMES, log_of_shape
-from rocketmq_conformance.models.client.plan_words import EVERY
+from rocketmq_conformance.models.client.plan_words import EVERY, FAILS
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.client.switches import RESETS_AT_ONCE
 from rocketmq_conformance.models.client.whole import ORDERLY
@@ -43,20 +42,22 @@ from rocketmq_conformance.models.client.whole_moves import (
     FILLED,
     LATE,
     LOADED,
-    OTHER_QUEUES,
     PULL,
     ROUTE,
     SILENT,
     SPANNED,
     STRETCHED,
     TOO_LATE,
+    TWICE,
     ArriveAgain,
     ArriveAs,
     AssignQueues,
+    Deliver,
     Expire,
     Fail,
     Flood,
     Hang,
+    Listen,
     Load,
     LockElsewhere,
     Mend,
@@ -81,79 +82,12 @@ if TYPE_CHECKING:
 _MET_LIMIT, _MET = 10.0, 2
 #: How long the first pull of a queue may take, and how long a listener waits for its consumer's next pull (s).
 _PULL_LIMIT, _GATE_LIMIT = 6.0, 30.0
-#: How long a pull is held (ms): so long that no case sees the end of it, but less than a client waits; and briefly.
-HOLD, BRIEF_HOLD = 25_000, 1000
 #: By how much late answers are late (ms).
 _DELAY = 1000
 #: Seconds between two messages of a steady load.
 _EVERY = 0.02
-#: The number of the first queue of each topic.
-_FIRST = {TOPIC: 0, OTHER_TOPIC: OTHER_QUEUES}
 #: Faults after which a client waits for a response.
 _UNANSWERED = frozenset({"silent", "cut", "garbage"})
-
-
-class Script:
-    """The faults for the parts of a case's broker, and what the parts observe. ``hold`` is how long (ms) a
-    pull that finds nothing waits for a message."""
-
-    def __init__(self, hold: int = HOLD) -> None:
-        #: Pulls of its topics so far that were answered correctly, by the number of the queue; and the offset that the
-        #: last of them asked for.
-        self.pulls: Counter[int] = Counter()
-        self.latest: dict[int, int] = {}
-        script = self
-
-        class ScriptedOffsets(Offsets):
-            """Answers one more query of a stored offset, and then none."""
-
-            def _query(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
-                answer = super()._query(code, ext, body)
-                return answer if ext["topic"] != TOPIC else script.answered(answer)
-
-        class CountedPulls(Pulls):
-            """Counts the pulls of the topics."""
-
-            def pull(self, peer: Peer, request: Command) -> Command | None:
-                request.ext["suspendTimeoutMillis"] = str(hold)
-                first = _FIRST.get(request.ext["topic"])
-                if first is not None:
-                    number = first + int(request.ext["queueId"])
-                    script.pulls[number] += 1
-                    script.latest[number] = int(request.ext["queueOffset"])
-                if script.repeated.puts_off(peer, request):
-                    return None
-                response = super().pull(peer, request)
-                if response is not None:
-                    script.repeated.answered(peer, request, response)
-                return response
-
-            def _end(self, held: HeldPull, response: Command) -> None:
-                script.repeated.answered(held.peer, held.request, response)
-                super()._end(held, response)
-
-        self.parts: Mapping[str, type] = {"offsets": ScriptedOffsets, "pulls": CountedPulls}
-        self._arm: Callable[[], None] | None = None
-        #: The requests about one thing alone that fail, and how many of them have come.
-        self.lone: Failing | None = None
-        self.met = 0
-        self.repeated = RepeatedAnswers()
-
-    def fail_later(self, arm: Callable[[], None]) -> None:
-        """Answer one more query correctly; ``arm`` plants the fault for later ones."""
-        self._arm = arm
-
-    def mend(self) -> None:
-        """Answer every query again."""
-        self._arm = self.lone = None
-        self.repeated.disarm()
-
-    def answered(self, answer: Answered) -> Answered:
-        """The response to a query about the topic, after which the fault is planted."""
-        arm, self._arm = self._arm, None
-        if arm is not None:
-            arm()
-        return answer
 
 
 class ScriptedCase(PlayedCase):
@@ -182,6 +116,8 @@ class ScriptedCase(PlayedCase):
         self._pulled: Counter[int] = Counter()
         #: The queues whose messages were not given while a load lasted.
         self._starved: set[int] = set()
+        #: The members whose listeners fail.
+        self._failing: frozenset[str] = frozenset()
         #: Requests that a fault is planted for, and how many of each had come by then.
         self._planted: dict[int, int] = {}
 
@@ -193,6 +129,8 @@ class ScriptedCase(PlayedCase):
         if self.case.other:
             self.broker.create_topic(OTHER_TOPIC, len(ORDINARY.topic_queues[OTHER_TOPIC]))
         self.broker.create_group(self.group)
+        if self.case.fails:
+            self.broker.create_topic(RETRY + self.group, 1)
         for number in self.case.numbers:
             topic, queue = self.case.place_of(number)
             for self._now in TIMES:
@@ -247,6 +185,12 @@ class ScriptedCase(PlayedCase):
                 self._hung = queue, self._max(queue)
                 self._returns.clear()
                 self.send(queue)
+            case Listen(name, listener):
+                self._failing = self._failing | {name} if listener == FAILS else self._failing - {name}
+            case Deliver():
+                wait_until(lambda: self.broker.retries.waiting >= self.case.queues, self._limit, POLL_INTERVAL)
+                self._now += max(self.broker.retries.levels)
+                self.broker.deliver()
             case Flood(queue, behind):
                 self._flood(queue, behind)
             case Load(queue):
@@ -317,10 +261,21 @@ class ScriptedCase(PlayedCase):
     def handle(self, peer: Peer, request: Command) -> Command | None:
         """Answer a request of a client; TimeoutError and ConnectionError as for any handler."""
         script = self._script
-        if script.lone is None or not script.lone.meets(request):
+        lone = script.lone
+        if lone is None or not meets_message(lone, request, self.broker.storage):
             return self.broker.dispatcher.handle(peer, request)
         script.met += 1
-        return script.lone.answer(request)
+        if lone.fault == LATE:
+            self.broker.later(_DELAY / 1000, lambda: self._answer(peer, request))
+            return None
+        # an answer that is sent here comes once more
+        return self._answer(peer, request) if lone.fault == TWICE else lone.answer(request)
+
+    def _answer(self, peer: Peer, request: Command) -> Command | None:
+        response = self.broker.dispatcher.handle(peer, request)
+        if response is not None:
+            peer.answer(request, replace(response))
+        return response
 
     def closed(self, peer: Peer) -> None:
         """A connection was closed."""
@@ -359,6 +314,10 @@ class ScriptedCase(PlayedCase):
         if any(isinstance(move, Fail) and move.request == COMMIT for move in self.case.moves):
             wait_until(lambda: self._script.pulls[0] >= 2, _GATE_LIMIT, POLL_INTERVAL)
 
+    def fails(self, name: str) -> bool:
+        """Does the listener of a member fail?"""
+        return name in self._failing
+
     def leave(self, name: str) -> None:
         """A member is shut down."""
         super().leave(name)
@@ -376,7 +335,8 @@ class ScriptedCase(PlayedCase):
             lambda: all(self._script.pulls[queue] > self._pulled[queue] for queue in taken), _PULL_LIMIT, POLL_INTERVAL
         )
         if self._script.lone is not None:
-            wait_until(lambda: self._script.met >= _MET, _MET_LIMIT, POLL_INTERVAL)
+            wanted = 1 if self._script.lone.request == Request.CONSUMER_SEND_MSG_BACK else _MET
+            wait_until(lambda: self._script.met >= wanted, _MET_LIMIT, POLL_INTERVAL)
         idle = not all(owned for _, owned, _ in expected[0])
         if self._planted and (idle or Request.PULL_MESSAGE in self._planted):
             wait_until(self._met, _MET_LIMIT, POLL_INTERVAL)

@@ -100,10 +100,14 @@ HARMLESS: Mapping[str, Sequence[str]] = {
         "defaultTopicQueueNums",
         "autoCreateTopicEnable",
     ),
-    "pop consumers, which no suite has": (
-        *("pop*", "revive*", "enablePop*", "appendCkAsync", "appendAckAsync", "enableSkipLongAwaitingAck"),
+    "pops in another store, in which no suite has them": (
+        *("enablePopBufferMerge", "popConsumer*", "popRocksdb*", "popCk*"),
+    ),
+    "pops, of which no suite sees when, how many and in which topic they come back": (
+        *("popPolling*", "popFromRetry*", "popInflight*", "popLongPolling*", "popOrderLock*", "popRevive*"),
+        *("revive*", "enablePop*", "appendCkAsync", "appendAckAsync", "enableSkipLongAwaitingAck"),
         *("maxPopPollingSize", "enableRetryTopicV2", "useSeparateRetryQueue", "priorityOrderAsc"),
-        *("enableNotify*Pop*", "initPopOffsetByCheckMsgInMem", "retrieveMessageFromPopRetryTopicV1"),
+        *("enableNotify*Pop*", "retrieveMessageFromPopRetryTopicV1"),
         *("skipWhenCKRePutReachMaxTimes", "useMessageFilterForNotification", "maxMessageFilterNumForNotification"),
     ),
     "lite topics, which no suite has": (

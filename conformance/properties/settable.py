@@ -57,7 +57,7 @@ def _check(release: Release, name: str, value: str) -> None:
     if kept:
         raise ValueError(f"{name} {kept}; leave it out.")
     if name in _SECRET:
-        raise ValueError(f"{name} has a password in it, which no address may have; see docs/access.md.")
+        raise ValueError(f"{name} has a password in it, which no address may have; see docs/guides/access.md.")
     if new_with(release, {name: value}):
         return  # whether it has the property, and which values, a broker of a release that is not known says itself
     if name not in defaults:

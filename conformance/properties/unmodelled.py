@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 UNMODELLED: Mapping[str, Sequence[str]] = {
     "a master or a slave, alone or one of several": (
         *("brokerId", "brokerRole", "enableDLegerCommitLog", "dLeger*", "preferredLeaderId", "*nableBatchPush"),
-        *("enableControllerMode", "controllerAddr", "fetchControllerAddrByDnsLookup", "enableSlaveActingMaster"),
+        *("enableControllerMode", "controllerAddr", "fetchControllerAddrByDnsLookup"),
         *("enableRemoteEscape", "duplicationEnable", "allAckInSyncStateSet", "enableAutoInSyncReplicas"),
         *("inSyncReplicas", "minInSyncReplicas", "totalReplicas", "asyncLearner", "syncFromLastFile"),
         *("syncMasterFlushOffsetWhenStartup", "skipPreOnline"),

@@ -36,8 +36,9 @@ EXCUSED: Mapping[str, Sequence[str]] = {
         *("BatchConsumeQueue*#*", "Compaction*#*", "CleanupPolicyUtils#*", "Rpc*#*"),
         *("*#rewrite*ForStaticTopic", "*ForStaticTopic", "*QueueMapping*#*"),
     ),
-    "kinds of messages and topics that no suite has: pop, lite, transactions, priorities, attributes": (
-        *("Pop*#*", "QueueLevel*#*", "Transactional*#*", "Attribute*#*", "*Lite*Manager*#*"),
+    "pops: what the rules POP-* do not name, such as orders, waiting and other stores": ("Pop*#*",),
+    "kinds of messages and topics that no suite has: lite, transactions, priorities, attributes": (
+        *("QueueLevel*#*", "Transactional*#*", "Attribute*#*", "*Lite*Manager*#*"),
         *("ReplyMessageProcessor#*", "SendMessageProcessor#sendBatchMessage"),
         *("SendMessageProcessor#attachRecallHandle",),
     ),

@@ -16,8 +16,9 @@ from rocketmq_conformance.models.release import KNOWN, Release
 BROKER, CLIENT = "broker:", "java-client:"
 #: Releases without a broker on Maven Central, which ranges of brokers leave out.
 _WITHOUT_BROKER = frozenset(map(Release.parse, ("4.9.6", "4.9.8", "5.0.0-PREVIEW", "5.0.0-ALPHA", "5.1.2")))
-_RELEASES = re.compile(rf"{RELEASE}(\.\.{RELEASE})?")
+_RELEASES = re.compile(rf"({RELEASE}(?:\.\.{RELEASE})?)([?&].*)?")
 _RANGE = re.compile(rf"{RELEASE}\.\.{RELEASE}")
+_ONE = re.compile(rf"{RELEASE}(\.\.{RELEASE})?(?=[?&]|$)")
 #: Addresses that may have commas and dots in them: a value that begins so is one address.
 _WHOLE = ("exec:", "client:", "client?", "python:")
 
@@ -26,24 +27,30 @@ def addresses_of(values: Iterable[str], prefix: str = "") -> tuple[str, ...]:
     """The addresses that options name, each once: commas part them.
 
     "4.9.4..5.5.0" stands for the published releases at ``prefix``, and in an address for one address of each release.
+    Without a prefix, releases behind a comma are addressed as the one before it: "java-client:4.9.8,5.5.0".
     ValueError with a sentence for a range that is empty and for a release that is not published; of those after the
     releases that the kit was made with Maven says which there are.
     """
     found: list[str] = []
     for value in values:
+        #: What stands around the release of the last address.
+        around = prefix, ""
         for part in [value] if value.startswith(_WHOLE) else value.split(","):
             text = part.strip()
             if not text:
                 raise ValueError("a comma has no address beside it: write such as 4.9.8,5.5.0")
-            if prefix and _RELEASES.fullmatch(text):
-                found += [published(prefix, release) for release in _releases(prefix, text)]
-            elif prefix and re.fullmatch(r"[\d.]+", text):
+            if around[0] and (listed := _RELEASES.fullmatch(text)):
+                before, after = around[0], listed[2] or around[1]
+                found += [published(before, release) + after for release in _releases(before, listed[1])]
+            elif around[0] and re.fullmatch(r"[\d.]+", text):
                 raise ValueError(f"{text!r} is no release and no range: write such as 4.9.8 or 4.9.4..5.5.0")
             elif not text.startswith(_WHOLE) and (between := _RANGE.search(text)):
                 before, after = text[: between.start()], text[between.end() :]
                 found += [published(before, release) + after for release in _releases(before, between[0])]
             else:
                 found.append(text)
+            if not prefix and not text.startswith(_WHOLE) and (one := _ONE.search(text)) and one.start():
+                around = text[: one.start()], text[one.end() :]
     return tuple(dict.fromkeys(found))
 
 

@@ -9,7 +9,7 @@ A scenario is a file in TOML::
     says = "The group's first member joins."
     join = { member = 0 }
 
-Steps that change nothing of interest may go without a sentence. docs/scenarios.md tells more.
+Steps that change nothing of interest may go without a sentence. docs/guides/scenarios.md tells more.
 """
 
 from __future__ import annotations

@@ -48,6 +48,8 @@ class Connection:
         self.binary = binary
         #: The client's release as servers see it (WIRE-VER-1).
         self.version = VERSION
+        #: The language that requests say they come from.
+        self.language = "PYTHON"
         self._opaque = 0
         self._buffer = bytearray()
         self._waiting: set[int] = set()
@@ -69,6 +71,8 @@ class Connection:
                 plain.close()
                 raise
         self._patience = timeout
+        #: Moment of the last request, or of the connection itself.
+        self._used = time.monotonic()
 
     # --- requests ---------------------------------------------------------------------------------------------
 
@@ -119,6 +123,10 @@ class Connection:
         """Posted requests that ``collect`` has not answered yet."""
         return len(self._waiting) + len(self._arrived)
 
+    def fileno(self) -> int:
+        """The number of its socket, by which the system says whether anything has arrived."""
+        return self._socket.fileno()
+
     def requests(self, timeout: float = 0.0) -> list[Command]:
         """The requests that the server sent of its own accord (WIRE-FRAME-2), oldest first; each is returned once.
 
@@ -137,6 +145,11 @@ class Connection:
     def answer(self, request: Command, body: bytes) -> None:
         """Answer a request that the server sent of its own accord: SUCCESS, with this body."""
         self._socket.sendall(encode(Command(0, {}, body, request.opaque, RESPONSE, version=self.version)))
+
+    def usable(self, silence: float) -> bool:
+        """Can it be used again? It is asked whether the server closed it when the last request is ``silence`` seconds
+        ago."""
+        return not self._closed and (time.monotonic() - self._used <= silence or not self.lost())
 
     def lost(self) -> bool:
         """Has the server closed it, as far as is known by now? What has arrived is kept, or dropped when it is late."""
@@ -176,6 +189,7 @@ class Connection:
             raise ConnectionError(f"the connection to {self.address} is closed")
         opaque = self._opaque = (self._opaque + 1) & 0x7FFF_FFFF
         frame = self._frame(code, ext, body, opaque, flag)
+        self._used = time.monotonic()
         self._wait_at_most(self.timeout)
         try:
             self._socket.sendall(frame)
@@ -190,7 +204,7 @@ class Connection:
         """The request, signed where the server asks for it."""
         credentials = self.access.credentials
         fields = credentials.signed(ext or {}, body) if credentials else ext or {}
-        return encode(Command(code, fields, body, opaque, flag, version=self.version, binary=self.binary))
+        return encode(Command(code, fields, body, opaque, flag, self.language, self.version, binary=self.binary))
 
     def _receive(self, opaque: int | None, timeout: float) -> Command:
         """The response to one request, or to any posted one."""

@@ -1,7 +1,7 @@
 """JSON as RocketMQ writes it: numbers as keys without quotes, and objects as keys (WIRE-JSON-1, WIRE-JSON-2).
 
 ``{"brokerAddrs":{0:"127.0.0.1:10911"}}`` and ``{"offsetTable":{{"brokerName":"b","queueId":0,"topic":"T"}:10}}``
-are what brokers and offset files really hold. Ordinary JSON takes the fast way through the standard library.
+are what brokers and offset files really hold. What is ordinary JSON inside is read by the standard library.
 """
 
 from __future__ import annotations
@@ -11,9 +11,13 @@ import re
 from typing import Any
 
 _STANDARD = json.JSONDecoder(strict=False)
+#: Reads the ordinary value that begins at a character: the value, and where it ends.
+_scan = _STANDARD.raw_decode
 _SPACE = re.compile(r"[ \t\r\n]*")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _WORDS = (("true", True), ("false", False), ("null", None))
+#: What begins with these the standard library reads, unless something inside is not plain.
+_PLAIN = frozenset('{["')
 #: Deeper than any RocketMQ body; a text made to exhaust the stack is refused instead.
 _DEEPEST = 64
 
@@ -24,15 +28,10 @@ def loads(text: str) -> Any:
     A key that is a number becomes its text (``"0"``); a key that is an object becomes the tuple of its sorted
     items, so that ``dict(key)`` gives the object back.
     """
-    try:
-        return _STANDARD.decode(text)
-    except RecursionError:
-        raise ValueError("the JSON text is nested too deeply") from None
-    except ValueError:
-        value, end = _value(text, _space(text, 0), 0)
-        if _space(text, end) != len(text):
-            raise ValueError(f"unexpected text at character {end} of the JSON text") from None
-        return value
+    value, end = _value(text, _space(text, 0), 0)
+    if _space(text, end) != len(text):
+        raise ValueError(f"unexpected text at character {end} of the JSON text")
+    return value
 
 
 def _space(text: str, at: int) -> int:
@@ -45,12 +44,20 @@ def _value(text: str, at: int, depth: int) -> tuple[Any, int]:
     if depth > _DEEPEST:
         raise ValueError("the JSON text is nested too deeply")
     first = text[at : at + 1]
-    if first == "{":
-        return _object(text, at + 1, depth)
-    if first == "[":
-        return _list(text, at + 1, depth)
-    if first in {'"', "'"}:
-        return _string(text, at, first)
+    if first in _PLAIN:
+        try:
+            return _scan(text, at)
+        except ValueError:
+            pass  # something inside is not plain
+        except RecursionError:
+            raise ValueError("the JSON text is nested too deeply") from None
+    match first:
+        case "{":
+            return _object(text, at + 1, depth)
+        case "[":
+            return _list(text, at + 1, depth)
+        case '"' | "'":
+            return _string(text, at, first)
     for word, value in _WORDS:
         if text.startswith(word, at):
             return value, at + len(word)

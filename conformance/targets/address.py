@@ -13,7 +13,7 @@ from functools import cache
 from urllib.parse import parse_qsl
 
 from rocketmq_conformance.conformance.adapter import FASTEST, REAL, VIRTUAL
-from rocketmq_conformance.conformance.remoting.host_port import host_port, is_host_port
+from rocketmq_conformance.conformance.remoting.host_port import HostPort, host_port, is_host_port
 from rocketmq_conformance.conformance.targets.address_kinds import (
     LANES,
     STANDARD,
@@ -35,27 +35,16 @@ from rocketmq_conformance.conformance.targets.address_kinds import (
 from rocketmq_conformance.conformance.targets.near_name import did_you_mean, refuse_unknown
 from rocketmq_conformance.models.release import Release
 
+#: One of each kind: docs/reference/addresses.md has their options.
 FORMS = (
-    "port[?via=tcp][&clock=real&pace=N]",
-    "mutant:NAME[?set=NAME=VALUE]",
-    "python:package.module:factory[?pace=N][&TIMER=SECONDS][&lanes=N][&through=BROKER]",
-    "exec:COMMAND",
-    "java-client:VERSION[?via=tcp]",
-    "java-client:VERSION?clock=real[&pace=N]",
-    "java-client:VERSION?classpath=PATH",
-    "java-client:VERSION-SNAPSHOT",
-    "client[?pace=N][&TIMER=SECONDS][&lanes=N][&through=BROKER][&tls=on][&credentials=on]:COMMAND",
-    "broker:VERSION[?via=jars][&set=NAME=VALUE]",
-    "broker:VERSION?via=container[&image=NAME]",
-    "broker:HOST:PORT",
-    "broker:dir=PATH[?like=VERSION][&set=NAME=VALUE]",
-    "broker[?like=VERSION]",
+    "port, mutant:NAME, python:MODULE:FACTORY, exec:COMMAND, client:COMMAND, java-client:VERSION, broker:VERSION or "
+    "broker:HOST:PORT"
 )
 BROKER_FORM = (
     "broker:VERSION (such as broker:5.5.0), broker:HOST:PORT (such as broker:127.0.0.1:10911) or broker:dir=PATH (an "
     "unpacked distribution)"
 )
-THROUGH_FORM = "broker:VERSION (such as broker:5.5.0) or broker:HOST:PORT"
+THROUGH_FORM = "broker:VERSION (such as broker:5.5.0, or broker:5.5.0?via=container) or broker:HOST:PORT"
 #: Brokers that one address may start: each takes about half a gigabyte.
 MANY = 64
 #: The most cases of a program that are played side by side.
@@ -68,12 +57,16 @@ PROGRAM_FORMS = (
     f"pace=N, lanes=N, through=BROKER, tls=on, credentials=on and the timers {', '.join(STANDARD)} in seconds"
 )
 #: The address of a broker that a program's cases go through, whose colons do not begin the command.
-_THROUGH = r"broker:(?:\[[^\]]*\]|[^:&?\s]*)(?::[0-9]+(?=[:&]|$))?"
+_THROUGH = r"broker:(?:\[[^\]]*\]|[^:&?\s]*)(?:\?via=container)?(?::[0-9]+(?=[:&]|$))?"
 #: The address of a program: options stand before the colon, and everything after it is the command.
+#: The only option of such a broker.
+_CONTAINED = ("via", "container")
 _PROGRAM = re.compile(rf"client(?:\?((?:through={_THROUGH}|[^:])*))?:(.*)", re.DOTALL)
 _FOLDER = "dir="
+#: The protocols of programs.
+_REMOTING, _GRPC = "remoting", "grpc"
 _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]*")
-#: Options that are not for brokers that are running, that are started, and that are started in containers.
+#: Options that are not for brokers that are running, and that are started.
 _NOT_RUNNING = {
     "via": "broker:HOST:PORT cannot be started via anything: the broker is already running.",
     "upgraded-from": "upgraded-from is for a broker that the kit starts; write it with broker:VERSION.",
@@ -82,10 +75,7 @@ _NOT_RUNNING = {
 _NOT_STARTED = {
     "routes": "routes is for a running broker; write it with broker:HOST:PORT.",
     "lease": "lease is how long the locks of a running broker live; write it with broker:HOST:PORT.",
-}
-_NOT_CONTAINED = {
-    "upgraded-from": "upgraded-from takes two releases to one folder: write it without via=container.",
-    "count": "count is for brokers from jars: write it without via=container.",
+    "slave": "slave is where the slave of a running broker is; write it with broker:HOST:PORT.",
 }
 
 Options = Mapping[str, str]
@@ -191,8 +181,8 @@ def parse_address(text: str) -> Address:
 def _read(text: str) -> Address:
     if program := _PROGRAM.fullmatch(text):
         options = dict(_pairs(program[1] or ""))
-        known = PROGRAM_OPTIONS
-        refuse_unknown("client", options, known, f"{PROGRAM_FORMS}, before the colon")
+        known = ("protocol", *PROGRAM_OPTIONS)
+        refuse_unknown("client", options, known, f"protocol=grpc, {PROGRAM_FORMS}, before the colon")
         return ClientAddress(program[2], program_settings(options))
     if text.startswith("exec:"):  # all that follows is the command
         return ExecAddress(text.removeprefix("exec:"))
@@ -201,7 +191,7 @@ def _read(text: str) -> Address:
     read = _KINDS.get(kind)
     if read is None:
         near = did_you_mean(kind, (*_KINDS, "client", "exec"))
-        raise AddressError(f"{text!r} is no address{near}; write one of {', '.join(FORMS)}.")
+        raise AddressError(f"{text!r} is no address{near}; write {FORMS}, such as broker:5.5.0.")
     return read(name if colon else None, _pairs(query))
 
 
@@ -250,9 +240,9 @@ def _broker(name: str | None, pairs: Pairs) -> Address:
     refuse_unknown(
         "A broker address",
         options,
-        ("via", "lease", "image", "java", "routes", "upgraded-from", "count", "set"),
-        "via=jars with java=N or count=N, via=container with image=NAME or java=N, upgraded-from=VERSION, "
-        "set=NAME=VALUE, and lease=MS for HOST:PORT",
+        ("via", "lease", "image", "java", "routes", "upgraded-from", "count", "set", "slave"),
+        "via=jars or via=container, java=N or image=NAME, count=N, upgraded-from=VERSION, set=NAME=VALUE, and lease=MS "
+        "and slave=HOST:PORT for HOST:PORT",
     )
     return (_running if is_host_port(name) else _released)(name, options, properties)
 
@@ -281,7 +271,19 @@ def _running(name: str, options: Options, properties: tuple[str, ...]) -> Addres
     if options.get("routes", "kit") != "kit":
         raise ValueError("routes says whose name server the broker asks; leave it out, or write routes=kit.")
     lease = _number(options, "lease", "no lease; write how many ms the broker's locks live, such as lease=1000")
-    return RunningBrokerAddress(at, lease, "routes" in options)
+    return RunningBrokerAddress(at, lease, "routes" in options, _slave(options, at))
+
+
+def _slave(options: Options, master: HostPort) -> HostPort | None:
+    """Where the slave of a running broker is."""
+    if "slave" not in options:
+        return None
+    if not is_host_port(options["slave"]) or not 0 < host_port(options["slave"]).port < 65536:
+        raise ValueError(f"{options['slave']!r} is no HOST:PORT; write where the slave is, as in slave=10.0.0.7:10911.")
+    at = host_port(options["slave"])
+    if at == master:
+        raise ValueError(f"{at} cannot be the slave of itself; write where its slave is.")
+    return at
 
 
 def _released(name: str, options: Options, properties: tuple[str, ...]) -> Address:
@@ -291,9 +293,10 @@ def _released(name: str, options: Options, properties: tuple[str, ...]) -> Addre
     if via not in ("jars", "container"):
         raise ValueError(f"Brokers cannot be started via {via!r}; write via=jars or via=container.")
     if via == "container":
-        _refuse(options, _NOT_CONTAINED)
         if "image" in options and "java" in options:
             raise ValueError("An image brings its own Java; write image=NAME or java=N.")
+        if "image" in options and "upgraded-from" in options:
+            raise ValueError("An image is of one release; write image=NAME or upgraded-from=VERSION.")
         if "image" in options and not _IMAGE.fullmatch(options["image"]):
             raise ValueError(
                 f"{options['image']!r} is no name of an image; write one such as image=apache/rocketmq:{release}."
@@ -323,7 +326,7 @@ def through_address(text: str) -> ThroughAddress:
     """A broker that cases can go through; AddressError for any other."""
     with suppress(ValueError):
         broker = parse_address(text)
-        if isinstance(broker, ReleasedBrokerAddress | RunningBrokerAddress) and not broker.options:
+        if isinstance(broker, ReleasedBrokerAddress | RunningBrokerAddress) and set(broker.options) <= {_CONTAINED}:
             return broker
     raise AddressError(f"{text!r} is no broker that cases can go through; write {THROUGH_FORM}.")
 
@@ -333,6 +336,12 @@ def program_settings(options: Options) -> ProgramSettings:
     for name in ("tls", "credentials"):
         if options.get(name, "off") not in ("on", "off"):
             raise ValueError(f"{name}={options[name]} is not known to client; write {name}=on, or leave it away.")
+    protocol = options.get("protocol", _REMOTING)
+    if protocol not in (_REMOTING, _GRPC):
+        raise ValueError(f"protocol={protocol} is not known to client; write protocol=grpc, or leave it away.")
+    others = [name for name in options if name not in ("protocol", "lanes")]
+    if protocol == _GRPC and others:
+        raise ValueError(f"{others[0]} is for clients of the remoting protocol; leave it away with protocol=grpc.")
     lanes = _number(options, "lanes", f"no number of lanes; write one from 1 to {MOST_LANES}", MOST_LANES)
     return ProgramSettings(
         _pace_of(options.get("pace", "1")),
@@ -341,6 +350,7 @@ def program_settings(options: Options) -> ProgramSettings:
         through_address(options["through"]) if "through" in options else None,
         options.get("tls") == "on",
         options.get("credentials") == "on",
+        protocol,
     )
 
 

@@ -61,7 +61,7 @@ class _Written:
     @property
     def query(self) -> str:
         """The same as they stand in an address."""
-        pairs = "&".join(f"{name}={quote(value, safe='/:[]=,@')}" for name, value in self.options)
+        pairs = "&".join(f"{name}={quote(value, safe='/:[]=,@?')}" for name, value in self.options)
         return f"?{pairs}" if pairs else ""
 
 
@@ -205,11 +205,12 @@ class UnpackedBrokerAddress(BrokerAddress):
 
 @dataclass(frozen=True, slots=True)
 class RunningBrokerAddress(BrokerAddress):
-    """A broker that runs already; how long its locks live (ms), and whether the kit serves its routes."""
+    """A broker that runs already; how long its locks live (ms), whether the kit serves its routes, and its slave."""
 
     at: HostPort
     lease: int | None = field(default=None, metadata=_as("lease"))
     routed: bool = field(default=False, metadata=_as("routes", lambda routed: "kit"))
+    slave: HostPort | None = field(default=None, metadata=_as("slave"))
 
     PLACE = "broker:{0.at}"
 
@@ -230,6 +231,7 @@ class ProgramSettings(_Written):
     through: ThroughAddress | None = field(default=None, metadata=_as("through"))
     tls: bool = field(default=False, metadata=_as("tls", _on))
     credentials: bool = field(default=False, metadata=_as("credentials", _on))
+    protocol: str = field(default="remoting", metadata=_as("protocol"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,8 +52,10 @@ def suites_of(mutant: Mutant) -> list[Suite]:
 
 
 def profile_of(mutant: Mutant, profile: Profile) -> Profile:
-    """The profile that judges the mutant: with its configuration, and the release that it takes turns with."""
+    """The profile that judges the mutant: of its release and configuration, and with the one it takes turns with."""
     if not isinstance(mutant, BrokerMutant):
         return profile
     older = Release.parse(mutant.upgraded_from) if mutant.upgraded_from else None
+    if mutant.release:
+        profile = replace(profile, broker=Release.parse(mutant.release))
     return replace(profile.configured(dict(mutant.configuration)), upgraded_from=older)

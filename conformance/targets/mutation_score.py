@@ -97,7 +97,7 @@ def judge_mutant(
     adapter.hello()
     stage = Stage(adapter, profile)
     judges = [Judge(suite, profile) for suite in suites_of(mutant)]
-    at_once = [None if judge.stepwise else stage.step_player(judge.suite) for judge in judges]
+    at_once = [stage.step_player(judge.suite) for judge in judges]
     drawn = [_cases(judge.suite, profile, seed, limit, tier) for judge in judges]
     steps = 0
     try:
@@ -108,8 +108,9 @@ def judge_mutant(
                 suite = judge.suite
                 stage.begin(suite, number)
                 if play is not None:
-                    if judge.agrees_at_once(rows, play) is not None:
-                        steps += len(rows)
+                    agreed = judge.agrees_at_once(rows, play)
+                    if agreed is not None:
+                        steps += agreed.steps
                         continue
                     stage.begin(suite, number)
                 judged = judge.judge(rows, lambda row, suite=suite: stage.do(suite, row))  # type: ignore[misc]

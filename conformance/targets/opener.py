@@ -74,7 +74,7 @@ def is_program(address: Address) -> bool:
 def _mutant(address: MutantAddress) -> Adapter:
     from rocketmq_conformance.conformance.properties.settable import of_the_model, settable
     from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant
-    from rocketmq_conformance.conformance.targets.mutants import MUTANTS, open_mutant
+    from rocketmq_conformance.conformance.targets.mutants import MUTANTS, open_mutant, profile_of
     from rocketmq_conformance.models.profile import Profile
 
     name = address.name
@@ -85,7 +85,7 @@ def _mutant(address: MutantAddress) -> Adapter:
     if isinstance(mutant, BrokerMutant):
         if address != MutantAddress(name, properties=address.properties):
             raise AddressError(f"The mutant {name} is a broker and takes no options but set=NAME=VALUE.")
-        release = Profile().broker
+        release = profile_of(mutant, Profile()).broker
         properties = dict(mutant.configuration) | of_the_model(release, settable(release, address.properties))
         return open_mutant(replace(mutant, configuration=tuple(properties.items())), Profile())
     if address.properties:
@@ -137,7 +137,7 @@ def _python(address: PythonAddress) -> Adapter:
         method for method in ("hello", "reset", "apply", "close") if not callable(getattr(adapter, method, None))
     ]
     if missing:
-        hint = " A factory of consumers takes the settings as its first argument (docs/client.md)."
+        hint = " A factory of consumers takes the settings as its first argument (docs/reference/client.md)."
         raise CannotRunError(
             f"What {address.name} made is no adapter: it has no {', '.join(missing)}."
             + (hint if hasattr(adapter, "shutdown") else "")
@@ -156,6 +156,8 @@ def _program(command: str, settings: ProgramSettings) -> Adapter:
     from rocketmq_conformance.conformance.targets.client_program.real_broker import real_broker
     from rocketmq_conformance.conformance.targets.client_program.timers import overall_pace, timers_of, timing_of
 
+    if settings.protocol == "grpc":
+        return _grpc_program(command, settings)
     pace = settings.pace
     timers = timers_of(dict(settings.timers), pace)
     timing, overall = timing_of(timers, pace), overall_pace(timers, pace)
@@ -163,6 +165,20 @@ def _program(command: str, settings: ProgramSettings) -> Adapter:
     access = GivenAccess(settings.credentials, settings.tls)
     try:
         return ClientProgram(command, overall, settings.lanes, timing, through, access)
+    except ValueError as error:
+        raise AddressError(f"The command of {command!r} cannot be read ({error}).") from error
+
+
+def _grpc_program(command: str, settings: ProgramSettings) -> Adapter:
+    try:
+        from rocketmq_conformance.conformance.targets.grpc_program.adapter import GrpcProgram
+    except ModuleNotFoundError as error:
+        raise CannotRunError(
+            f"Clients of the gRPC protocol need {error.name}: install it with "
+            "`pip install 'rocketmq-conformance[grpc]'`."
+        ) from error
+    try:
+        return GrpcProgram(command, settings.lanes)
     except ValueError as error:
         raise AddressError(f"The command of {command!r} cannot be read ({error}).") from error
 

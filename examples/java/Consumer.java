@@ -3,6 +3,7 @@
 import java.util.List;
 import java.util.Map;
 import java.util.Scanner;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
@@ -25,6 +26,8 @@ public class Consumer {
     /** The message that the listener holds once, in the form of its place in a command; and how often it was told what to do. */
     private static String hung = "";
     private static int times;
+    /** The consumers that run, by their groups; of two clusters the first one. */
+    private static final Map<String, DefaultMQPushConsumer> RUNNING = new ConcurrentHashMap<>();
 
     public static void main(String[] arguments) throws Exception {
         Map<String, String> told = System.getenv();
@@ -32,7 +35,7 @@ public class Consumer {
         Access.encrypt();
         DefaultMQPushConsumer consumer = consumer(told.get("ROCKETMQ_NAME_SERVER"), told.get("ROCKETMQ_GROUP"),
             told.get("ROCKETMQ_TOPIC"), told.get("ROCKETMQ_INSTANCE"));
-        System.out.println("{\"takes\": [\"listen\", \"hold\", \"strategy\", \"pause\", \"subscribe\", \"also\"]}");
+        System.out.println("{\"takes\": [\"listen\", \"hold\", \"strategy\", \"pause\", \"subscribe\", \"also\", \"end\"]}");
         Thread commands = new Thread(() -> new Scanner(System.in).useDelimiter("\n").forEachRemaining(line -> obey(consumer, line)));
         commands.setDaemon(true);
         commands.start();
@@ -42,6 +45,7 @@ public class Consumer {
             refused.printStackTrace();
             System.exit(1); // threads of its own may go on
         }
+        RUNNING.put(told.get("ROCKETMQ_GROUP"), consumer);
         Runtime.getRuntime().addShutdownHook(new Thread(consumer::shutdown));
         new CountDownLatch(1).await();
     }
@@ -78,6 +82,7 @@ public class Consumer {
         try {
             DefaultMQPushConsumer other = consumer(values[0], values[1], values[2], values[3]);
             other.start();
+            RUNNING.putIfAbsent(values[1], other);
             Runtime.getRuntime().addShutdownHook(new Thread(other::shutdown));
         } catch (MQClientException refused) {
             refused.printStackTrace();
@@ -86,11 +91,13 @@ public class Consumer {
 
     /**
      * Does {"listen": "fails"}, {"hold": ["T", 0, 7]}, {"pause": true}, {"pause": false}, {"subscribe": "U"},
-     * {"unsubscribe": "U"} or "also".
+     * {"unsubscribe": "U"}, {"end": "G"} or "also".
      */
     private static void obey(DefaultMQPushConsumer consumer, String command) {
         if (command.contains("\"also\"")) {
             startAlso(command.replaceAll(".*\\[\"(.*)\"\\].*", "$1").split("\", \""));
+        } else if (command.contains("\"end\"")) {
+            RUNNING.remove(value(command)).shutdown();
         } else if (command.contains("\"subscribe\"")) {
             try {
                 consumer.subscribe(value(command), "*");

@@ -326,7 +326,7 @@ def fields_of(queue: Queue) -> dict[str, str]:
 
 
 def make(settings, pace: str = "1") -> PushConsumer:
-    """A consumer for the kit, whose settings are those of docs/client.md."""
+    """A consumer for the kit, whose settings are those of docs/reference/client.md."""
     if (settings.kind, settings.model) != ("push", "CLUSTERING"):
         raise NotImplementedError("it is a concurrent push consumer of a cluster")
     return PushConsumer(settings, float(pace))

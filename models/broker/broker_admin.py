@@ -23,7 +23,7 @@ from rocketmq_conformance.models.broker.pull import (
     response_code,
     subscribes,
 )
-from rocketmq_conformance.models.broker.reset import ResetRequest, reset
+from rocketmq_conformance.models.broker.reset import OffsetPairs, ResetRequest, form, reset
 from rocketmq_conformance.models.broker.search import instant
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
 from rocketmq_conformance.models.broker.subscription import RegisteredSubscription, StoredEntry, TagCodes, carried_codes
@@ -204,6 +204,15 @@ class BrokerAdminModel:
     def reset(self, state: BrokerAdminState, request: ResetRequest) -> Answer[BrokerAdminState]:
         return of_broker(state, reset(self.rules, state.broker, request, request.group in state.members))
 
+    def reset_from(self, state: BrokerAdminState, group: int, topic: int, language: str) -> Answer[BrokerAdminState]:
+        """BQ-RESET-CPP: all queues to max with force; the pairs, those of the members, and the form of these."""
+        after, result, why = self.reset(state, ResetRequest(GROUPS[group], TOPICS[topic], -1, True))
+        if isinstance(result, Err):
+            return after, result, why
+        pairs, notified = cast("tuple[OffsetPairs, OffsetPairs | None]", result)
+        written = form(language, notified)
+        return after, (pairs, notified, written), why if written is None else _written(why, written)
+
     def clone(
         self, state: BrokerAdminState, source: int, destination: int, topic: int | None, offline: bool
     ) -> Answer[BrokerAdminState]:
@@ -249,6 +258,12 @@ def of_broker(state: BrokerAdminState, answer: Answer[BrokerState]) -> Answer[Br
     """The answer to an operation that concerns the broker's offsets, topics and groups only."""
     after, result, why = answer
     return state._replace(broker=after), result, why
+
+
+@cache
+def _written(why: Reason, written: str) -> Reason:
+    """The same reason where members are notified in this form; one object for each."""
+    return Reason((*why.rules, "BQ-RESET-CPP"), f"{why.kind}, as a {written}")
 
 
 @cache

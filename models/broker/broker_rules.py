@@ -32,6 +32,22 @@ def _keeps_broadcast(profile: Profile) -> bool:
     return switches.KEEPS_BROADCAST.on(profile.broker) and profile.setting(configuration.BROADCAST) == "true"
 
 
+def _pop_needs_timers(profile: Profile) -> bool:
+    return switches.POP_NEEDS_TIMERS.on(profile.broker) and profile.setting(configuration.TIMER_WHEEL) == "false"
+
+
+def _pop_checks_memory(profile: Profile) -> bool:
+    checks = switches.POP_STARTS_AT_ZERO.on(profile.broker)
+    return checks and profile.setting(configuration.POP_CHECKS_MEMORY) == "true"
+
+
+def _pop_shows_retries(profile: Profile) -> bool:
+    hides = switches.POP_HIDES_RETRIES.on(profile.broker)
+    return switches.POPS.on(profile.broker) and (
+        not hides or profile.setting(configuration.POP_SHOWS_RETRIES) == "true"
+    )
+
+
 def _every_lmq(profile: Profile) -> bool:
     return profile.setting(configuration.LIGHT) == "true" or (
         profile.setting(configuration.TABLES) == configuration.ROCKSDB_TABLES
@@ -147,12 +163,23 @@ class BrokerRules(ProfileFields):
     slave_fenced: bool = in_broker(switches.SLAVE_FENCED)
     slave_reads: bool = _is_true(configuration.SLAVE_READS)
     slave_checks: bool = _is_true(configuration.SLAVE_CHECKS)
+    #: May its slave act as master, and does it take the offsets of that one when it is back?
+    slave_acts: bool = _is_true(configuration.SLAVE_ACTS)
     #: Does the broker have every light message queue?
     every_lmq: bool = read(_every_lmq)
     #: May it be pulled from?
     readable: bool = read(lambda profile: bool(int(profile.setting(configuration.PERMISSION)) & READ))
     #: May messages be sent back to it?
     writeable: bool = read(lambda profile: bool(int(profile.setting(configuration.PERMISSION)) & WRITE))
+    pops: bool = in_broker(switches.POPS)
+    pop_names_corrected: bool = in_broker(switches.POPS, until=switches.POP_NAMES_CORRECTED)
+    pop_needs_timers: bool = read(_pop_needs_timers)
+    pop_stores_min: bool = in_broker(switches.POP_STORES_MIN)
+    pop_retries_from_min: bool = in_broker(switches.POP_RETRIES_FROM_MIN)
+    pop_acks_by_broker: bool = in_broker(switches.POP_ACKS_BY_BROKER)
+    pop_batches: bool = in_broker(switches.POP_BATCHES)
+    pop_shows_retries: bool = read(_pop_shows_retries)
+    pop_checks_memory: bool = read(_pop_checks_memory)
     balances: bool = _is_true(configuration.BALANCES)
     #: How queues are assigned where nothing is set: "PULL" or "POP", and how many members share a queue.
     default_mode: str = read(lambda profile: profile.setting(configuration.DEFAULT_MODE))

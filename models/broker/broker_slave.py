@@ -2,13 +2,15 @@
 
 Topics and groups are made at the master before a case begins: the slave knows none of them before it asks. Topic 0 is
 never deleted, and topic 1 has no messages, so that both brokers have the same messages. What the master holds survives
-its end: it is killed only once its offsets are on the disk.
+its end: it is killed only once its offsets are on the disk. A master that stays offline once it is started
+(SLV-ACT-OFFLINE) counts as one that is down.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import NamedTuple, cast
 
 from rocketmq_conformance.models.broker import admin, lifecycle, names
@@ -26,14 +28,19 @@ from rocketmq_conformance.models.broker.group_stats import (
 from rocketmq_conformance.models.broker.pull import PullMessageRequest, PullResult, pull, response_code
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.reset import ResetRequest, reset
+from rocketmq_conformance.models.broker.search import search
 from rocketmq_conformance.models.broker.send import send
 from rocketmq_conformance.models.broker.slave import (
     FENCED,
     IN_VAIN,
+    OFFLINE,
+    granted,
     refuses_changes,
     refuses_pulls,
     slave_rules,
     synchronised,
+    taken_back,
+    takes_both,
     unread,
 )
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, Topic
@@ -49,12 +56,24 @@ OTHER_TOPIC, OTHER_QUEUES = 1, 1
 _DOWN = Reason(("RUN-DOWN-1",), "the master is down")
 _ENDED = Reason(("RUN-RESTART-1", "SLV-GONE"), "the master ended")
 _BACK = Reason(("RUN-RESTART-1",), "the master is back")
+_LOCKED = {
+    (strict, up): Reason(("SLV-LOCK-STRICT" if strict else "SLV-LOCK",), "both run" if up else "the master is down")
+    for strict in (False, True)
+    for up in (False, True)
+}
 _BOUNDS = {
     at: Reason(("BQ-STORE-MIN", "BQ-STORE-MAX", *more), at)
     for at, more in ((MASTER_NODE, ()), (SLAVE_NODE, ("SLV-QUERY", "SLV-MESSAGES")))
 }
+#: Times of a search: before every message, and after it.
+EARLY, LATE = -1, 1
 #: A message of the suite, as filters see it.
 _ENTRY = StoredEntry(100, None)
+
+
+#: A (group, topic, queue), a group or a topic, and what became of it.
+Marks = Mapping[tuple[str, str, int] | str, str]
+NOT_MARKED: Marks = MappingProxyType({})
 
 
 class Pair(NamedTuple):
@@ -63,8 +82,11 @@ class Pair(NamedTuple):
     master: BrokerState
     slave: BrokerState
     up: bool = True
-    #: Where pulls at the master go on, since it was started.
+    #: Where pulls at the master go on, since it was started, and those at the slave.
     gone_on: GoneOn = NOT_PULLED
+    slave_gone_on: GoneOn = NOT_PULLED
+    #: What became of offsets at the slave last, and of groups and topics, where only a later answer shows it.
+    marks: Marks = NOT_MARKED
 
 
 class BrokerSlaveModel:
@@ -85,18 +107,39 @@ class BrokerSlaveModel:
     def synchronise(self, pair: Pair) -> Answer[Pair]:
         """SLV-SYNC-*, SLV-GONE: the slave has asked its master for everything."""
         if not pair.up:
-            return pair, None, IN_VAIN
-        slave, expected, why = synchronised(pair.slave, pair.master, unread(self.rules, pair.gone_on))
-        return pair._replace(slave=slave), expected, why
+            return pair._replace(marks=dict.fromkeys(pair.slave.stored, "asked in vain")), None, IN_VAIN
+        before = pair.slave
+        slave, expected, why = synchronised(before, pair.master, unread(self.rules, pair.gone_on))
+        marks: Marks = {
+            **dict.fromkeys(before.stored.keys() - slave.stored.keys(), "taken away"),
+            **dict.fromkeys(before.groups - slave.groups, "group taken away"),
+            **dict.fromkeys(before.topics.keys() - slave.topics.keys(), "topic taken away"),
+            **dict.fromkeys(pair.master.pending.keys() & slave.stored.keys(), "reset at the master"),
+        }
+        return pair._replace(slave=slave, marks=marks), expected, why
 
     def end(self, pair: Pair, how: str) -> Answer[Pair]:
         """SLV-GONE: the master was stopped, or killed once its offsets were on the disk."""
         return pair._replace(up=False), None, _ENDED
 
     def start(self, pair: Pair) -> Answer[Pair]:
-        """RUN-RESTART-1: the master is back, with what it had."""
-        master = lifecycle.restart(self.rules, pair.master)
-        return pair._replace(master=master, up=True, gone_on=NOT_PULLED), None, _BACK
+        """RUN-RESTART-1, SLV-ACT-*: the master is back, with what it had or what it takes of its slave."""
+        master, why = lifecycle.restart(self.rules, pair.master), _BACK
+        if self.rules.slave_acts:
+            if unread(self.rules, pair.slave_gone_on):
+                return pair._replace(master=master), *OFFLINE
+            master, _, why = taken_back(master, pair.slave)
+        return pair._replace(master=master, up=True, gone_on=NOT_PULLED), None, why
+
+    def lock(self, pair: Pair, queue: int) -> Answer[Pair]:
+        """SLV-LOCK, SLV-LOCK-STRICT: does a member get the lock of a queue of the master, and does another one get it
+        of the slave then? None for a master that is down."""
+        strict, asked = takes_both(self.rules), (queue,)
+        first = bool(granted(self.rules, asked, asked)) if pair.up else None
+        # what the master granted with the slave, that one has given away
+        own = () if strict and first else asked
+        second = bool(granted(self.rules, own, asked if pair.up else None))
+        return pair, (first, second), _LOCKED[strict, pair.up]
 
     def send(self, pair: Pair, at: str, queue: int, count: int) -> Answer[Pair]:
         """BQ-SEND-1, SLV-SEND, SLV-MESSAGES: the offsets of messages to topic 0, which the slave has, too."""
@@ -122,10 +165,11 @@ class BrokerSlaveModel:
         """BQ-TOPIC-3, SLV-ADMIN: None, or the error."""
         topic = TOPICS[OTHER_TOPIC]
         after, result, why = self._changed(pair, at, lambda rules, state: admin.delete_topic(rules, state, topic))
-        if self._counts(pair, at):
-            gone_on = without_topic(self.rules, pair.gone_on, topic, pair.master.stored)
-            return after._replace(gone_on=gone_on), result, why
-        return after, result, why
+        return (
+            self._gone_on(after, at, lambda on: without_topic(self.rules, on, topic, _of(pair, at).stored)),
+            result,
+            why,
+        )
 
     def create_group(self, pair: Pair, at: str, group: int) -> Answer[Pair]:
         """BQ-GROUP-1, SLV-ADMIN: None, or the error."""
@@ -135,27 +179,21 @@ class BrokerSlaveModel:
         """BQ-GROUP-2, SLV-ADMIN: None, or the error."""
         name = GROUPS[group]
         after, result, why = self._changed(pair, at, lambda rules, state: admin.delete_group(rules, state, name, flag))
-        if self._counts(pair, at):
-            gone_on = without_group(self.rules, pair.gone_on, name, admin.removes_offsets(self.rules, flag))
-            return after._replace(gone_on=gone_on), result, why
-        return after, result, why
+        removed = admin.removes_offsets(self.rules, flag)
+        return self._gone_on(after, at, lambda on: without_group(self.rules, on, name, removed)), result, why
 
     def commit(self, pair: Pair, at: str, group: int, topic: int, queue: int, offset: int) -> Answer[Pair]:
         """BQ-UPDATE-*, SLV-UPDATE: None, or the error."""
-        return self._at(
-            pair,
-            at,
-            lambda rules, state: commit_offset(rules, state, GROUPS[group], TOPICS[topic], queue, offset),
-            "SLV-UPDATE",
+        key = GROUPS[group], TOPICS[topic], queue
+        return self._marked(
+            key, at, self._at(pair, at, lambda rules, state: commit_offset(rules, state, *key, offset), "SLV-UPDATE")
         )
 
     def query(self, pair: Pair, at: str, group: int, topic: int, queue: int, set_zero: bool | None) -> Answer[Pair]:
         """BQ-QUERY-*, SLV-QUERY: the offset, or the error."""
-        return self._at(
-            pair,
-            at,
-            lambda rules, state: query_offset(rules, state, GROUPS[group], TOPICS[topic], queue, set_zero),
-            "SLV-QUERY",
+        key = GROUPS[group], TOPICS[topic], queue
+        return self._marked(
+            key, at, self._at(pair, at, lambda rules, state: query_offset(rules, state, *key, set_zero), "SLV-QUERY")
         )
 
     def bounds(self, pair: Pair, at: str, topic: int, queue: int) -> Answer[Pair]:
@@ -184,10 +222,12 @@ class BrokerSlaveModel:
             return state, (response_code(status, offset, rules), following, found), why
 
         after, result, why = self._at(pair, at, look)
-        if self._counts(pair, at) and isinstance(result, tuple):
+        if isinstance(result, tuple):
             # that there was one counts, and not where it goes on
-            gone_on = pulled(self.rules, pair.gone_on, (request.group, request.topic, queue), 0)
-            return after._replace(gone_on=gone_on), result, why
+            key = request.group, request.topic, queue
+            after = self._gone_on(after, at, lambda on: pulled(self.rules, on, key, 0))
+            if at == SLAVE_NODE and commit is not None:
+                after = after._replace(marks={**after.marks, key: "pulled"})
         return after, result, why
 
     def reset(self, pair: Pair, at: str, group: int, topic: int, queue: int, offset: int) -> Answer[Pair]:
@@ -195,9 +235,29 @@ class BrokerSlaveModel:
         request = ResetRequest(GROUPS[group], TOPICS[topic], -1, True, queue, offset)
         return self._at(pair, at, lambda rules, state: reset(rules, state, request, False))
 
-    def _counts(self, pair: Pair, at: str) -> bool:
-        """SLV-SYNC-PULLED: does it matter at this broker which pulls it answered?"""
-        return at == MASTER_NODE and pair.up and self.rules.slave_unread
+    def search(self, pair: Pair, at: str, queue: int, late: bool) -> Answer[Pair]:
+        """BQ-TIME-*, SLV-QUERY: the offset of a queue of topic 0 for a time before or after all messages."""
+        time = LATE if late else EARLY
+        return self._at(pair, at, lambda rules, state: search(rules, state, TOPICS[0], queue, time, ""), "SLV-QUERY")
+
+    def _gone_on(self, pair: Pair, at: str, change: Callable[[GoneOn], GoneOn]) -> Pair:
+        """SLV-SYNC-PULLED, SLV-ACT-OFFLINE: the pair once that has changed which pulls one of them answered, where it
+        matters."""
+        if not self.rules.slave_unread:
+            return pair
+        if at == SLAVE_NODE:
+            return pair._replace(slave_gone_on=change(pair.slave_gone_on)) if self.rules.slave_acts else pair
+        return pair._replace(gone_on=change(pair.gone_on)) if pair.up else pair
+
+    def _marked(self, key: tuple[str, str, int], at: str, answer: Answer[Pair]) -> Answer[Pair]:
+        """The answer about an offset, with what became of it at the slave."""
+        pair, result, why = answer
+        if at != SLAVE_NODE:
+            return answer
+        mark = next((pair.marks[one] for one in (key, *key[:2]) if one in pair.marks), "")
+        if "SLV-UPDATE" in why.rules and key in pair.marks:
+            pair = pair._replace(marks={**pair.marks, key: f"committed, {mark.removeprefix('committed, ')}"})
+        return pair, result, _called(why, mark) if mark else why
 
     def _changed(
         self, pair: Pair, at: str, handler: Callable[[BrokerRules, BrokerState], Answer[BrokerState]]
@@ -222,6 +282,16 @@ class BrokerSlaveModel:
             return pair, UNREACHABLE, _DOWN
         after, result, why = handler(self.rules, pair.master)
         return pair._replace(master=after), result, why
+
+
+def _of(pair: Pair, at: str) -> BrokerState:
+    return pair.slave if at == SLAVE_NODE else pair.master
+
+
+@cache
+def _called(why: Reason, mark: str) -> Reason:
+    """The same reason of what was marked; one object for each."""
+    return Reason(why.rules, f"{why.kind}, {mark}")
 
 
 @cache

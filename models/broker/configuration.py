@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rocketmq_conformance.models.release import Release, Releases
@@ -25,6 +25,9 @@ STORE = "storeType"
 TABLES = "configManagerVersion"
 SLAVE_READS = "slaveReadEnable"
 SLAVE_CHECKS = "offsetCheckInSlave"
+SLAVE_ACTS = "enableSlaveActingMaster"
+POP_CHECKS_MEMORY = "initPopOffsetByCheckMsgInMem"
+POP_SHOWS_RETRIES = "popResponseReturnActualRetryTopic"
 #: Values of the two: queues, or tables, are in RocksDB.
 ROCKSDB_STORE, ROCKSDB_TABLES = "defaultRocksDB", "v2"
 #: The values of a property that is on or off, and what stands for any whole number.
@@ -48,8 +51,9 @@ class Setting:
     #: Those of them that the models know it in.
     known: str = "all"
     default: str
-    #: Does it change slaves alone? Suites in which none of its rules fires need not be played with it.
+    #: Does it change slaves alone, or pops? Suites in which none of its rules fires need not be played with it.
     of_slaves: bool = False
+    of_pops: bool = False
     #: Releases with another default, and that default.
     other: tuple[str, str] = ("", "")
 
@@ -74,7 +78,10 @@ SETTINGS: Mapping[str, Setting] = {
             name=SERVER_RESET,
             values=BOOLEAN,
             effect="the members make resets of offsets (false), or the broker makes them (true)",
-            rules=("BQ-RESET-1", "BQ-RESET-2", "BQ-RESET-3", "BQ-RESET-QUEUE", "BQ-RESET-RANGE", "BQ-COM-5"),
+            rules=(
+                *("BQ-RESET-1", "BQ-RESET-2", "BQ-RESET-3", "BQ-RESET-QUEUE", "BQ-RESET-RANGE", "BQ-COM-5"),
+                "POP-RESET-2",
+            ),
             releases="5.1.0+",
             default="true",
             other=("up to 5.1.4", "false"),
@@ -98,9 +105,9 @@ SETTINGS: Mapping[str, Setting] = {
         Setting(
             name=PERMISSION,
             values=("0", "1", "2", "3", "4", "5", "6", "7"),
-            effect="without the bit 4 every pull is refused with NO_PERMISSION, and without the bit 2 every message "
-            "that is sent back; sends are answered all the same",
-            rules=("BQ-PULL-BROKER", "BQ-BACK-BROKER"),
+            effect="without the bit 4 every pull and pop is refused with NO_PERMISSION, and without the bit 2 every "
+            "message that is sent back; sends are answered all the same",
+            rules=("BQ-PULL-BROKER", "BQ-BACK-BROKER", "POP-CHECK"),
             default="6",
         ),
         Setting(
@@ -156,9 +163,9 @@ SETTINGS: Mapping[str, Setting] = {
         Setting(
             name=TIMER_WHEEL,
             values=BOOLEAN,
-            effect="messages with a time of their own are refused; from 5.3.3 on DELETE_TOPIC answers SYSTEM_ERROR "
-            "though it deletes the topic",
-            rules=("BQ-TOPIC-3", "BQ-TOPIC-TIMER", "BQ-TOPIC-POP", "BQ-TIMER-OFF"),
+            effect="messages with a time of their own are refused, and from 5.1.1 on pops; from 5.3.3 on DELETE_TOPIC "
+            "answers SYSTEM_ERROR though it deletes the topic",
+            rules=("BQ-TOPIC-3", "BQ-TOPIC-TIMER", "BQ-TOPIC-POP", "BQ-TIMER-OFF", "POP-CHECK"),
             releases="5.0.0+",
             default="true",
         ),
@@ -218,6 +225,25 @@ SETTINGS: Mapping[str, Setting] = {
             default="v1",
         ),
         Setting(
+            name=POP_CHECKS_MEMORY,
+            values=BOOLEAN,
+            effect="a pop without a stored offset and with initMode MAX begins at the last message, never at message 0",
+            rules=("POP-START-5",),
+            of_pops=True,
+            releases="5.1.4+",
+            default="true",
+            other=("up to 5.1.3", "false"),
+        ),
+        Setting(
+            name=POP_SHOWS_RETRIES,
+            values=BOOLEAN,
+            effect="a message that comes back to a group that pops has the name of the retry topic",
+            rules=("POP-ACK-5",),
+            releases="5.1.4+",
+            of_pops=True,
+            default="false",
+        ),
+        Setting(
             name=SLAVE_READS,
             values=BOOLEAN,
             effect="from 5.0.0 on a slave answers pulls",
@@ -233,8 +259,23 @@ SETTINGS: Mapping[str, Setting] = {
             of_slaves=True,
             default="false",
         ),
+        Setting(
+            name=SLAVE_ACTS,
+            values=BOOLEAN,
+            effect="with totalReplicas above 1 a master that is back takes the offsets of its slave first, and a slave "
+            "looks at messages before it refuses them",
+            rules=("SLV-SEND", "SLV-ACT-SEND", "SLV-ACT-BACK", "SLV-ACT-OFFLINE", "SLV-LOCK-STRICT"),
+            releases="5.0.0+",
+            of_slaves=True,
+            default="false",
+        ),
     )
 }
+#: Values of several properties of slaves that make rules fire together.
+TOGETHER: Sequence[Mapping[str, str]] = (
+    {SLAVE_ACTS: "true", SLAVE_READS: "true"},
+    {SLAVE_ACTS: "true", STRICT_LOCKS: "true"},
+)
 
 
 def are_in_files(properties: Mapping[str, str]) -> bool:

@@ -308,7 +308,7 @@ def pull(
     elif rules.makes_room and log.min <= request.offset < log.max and not 0 <= request.most < _TOO_MANY:
         return state, NO_ROOM, _NO_ROOM["negative" if request.most < 0 else "more than Java can hold"]
     else:
-        status, following, found, why = _read(rules, log, request, codes, entries)
+        status, following, found, why = read_queue(rules, log, request, codes, entries)
     if rules.slave and response_code(status, request.offset) != response_code(status, request.offset, rules):
         following, why = request.offset, (_OF_READ if rules.slave_rejects else _UNCORRECTED)[why]
     if request.commit is not None and not stores_pulls(rules):
@@ -343,9 +343,10 @@ def subscribes(rules: BrokerRules, state: BrokerState, request: PullMessageReque
     return codes != UNREADABLE and _refused(rules, state, request) is None
 
 
-def _read(
+def read_queue(
     rules: BrokerRules, log: QueueLog, request: PullMessageRequest, codes: TagCodes, entries: Sequence[StoredEntry]
 ) -> tuple[str, int, tuple[int, ...], Reason]:
+    """BQ-PULL-STATUS: the status, the next offset and the offsets of the messages found."""
     offset = request.offset
     if log.max == 0:
         return NO_MESSAGE_IN_QUEUE, 0, (), _STATUS[NO_MESSAGE_IN_QUEUE]

@@ -34,6 +34,13 @@ RULES = (
         needs="useServerSideResetOffset off, the default up to 5.1.4",
     ),
     Rule(
+        "BQ-RESET-CPP",
+        "Members get the offsets of a reset as a list of queues when the request for it comes from a client in C++, "
+        "else as a table whose keys are queues; their own language does not matter. The answer has a table either way.",
+        "AdminBrokerProcessor#resetOffset, Broker2Client#resetOffset, ResetOffsetBodyForC @ 4.0.0, 4.9.7, 5.1.4, 5.5.0",
+        needs="useServerSideResetOffset off, the default up to 5.1.4",
+    ),
+    Rule(
         "BQ-RESET-2",
         "A reset by the broker (from 5.2.0) moves one queue, whether or not the topic has it, or all of them when "
         "queueId is negative: to max for any negative time, else to where a search for the time leads, forwards too "
@@ -90,6 +97,7 @@ class ResetRequest(NamedTuple):
 #: The answer to a reset: sorted (queue, offset) pairs, and those sent to the members, None when there are none.
 OffsetPairs = tuple[tuple[int, int], ...]
 
+CPP, LIST, TABLE = "CPP", "list", "table"
 NO_TOPIC = Err("TOPIC_NOT_EXIST")
 NO_GROUP = Err("SUBSCRIPTION_GROUP_NOT_EXIST")
 OFFLINE = Err("CONSUMER_NOT_ONLINE")
@@ -124,6 +132,12 @@ def reset(rules: BrokerRules, state: BrokerState, request: ResetRequest, online:
             return state, *NOT_RESET
         return _by_broker(rules, state, request)
     return state, *_by_members(rules, state, request, online)
+
+
+def form(language: str, notified: OffsetPairs | None) -> str | None:
+    """BQ-RESET-CPP: how members get their offsets of a reset that a client in this language asked for; None if they
+    get none."""
+    return None if notified is None else LIST if language == CPP else TABLE
 
 
 def _by_members(

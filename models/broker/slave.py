@@ -7,9 +7,10 @@ takes commits of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import TypeVar
 
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.group_stats import GoneOn
@@ -17,6 +18,8 @@ from rocketmq_conformance.models.broker.state import BrokerState, Stored
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Level, Reason, Rule
+
+T = TypeVar("T")
 
 RULES = (
     Rule(
@@ -60,8 +63,8 @@ RULES = (
     ),
     Rule(
         "SLV-QUERY",
-        "A slave answers queries, min and max by its own offsets, topics, groups and messages, and does not ask its "
-        "master.",
+        "A slave answers queries, min, max and searches by time by its own offsets, topics, groups and messages, and "
+        "does not ask its master.",
         "ConsumerManageProcessor#queryConsumerOffset @ 4.9.7, 5.3.3, 5.5.0",
     ),
     Rule(
@@ -80,6 +83,45 @@ RULES = (
         "SYSTEM_BUSY before anything else.",
         "DefaultMessageStore#checkStoreStatus @ 4.9.7; SendMessageProcessor#rejectRequest @ 5.0.0, 5.3.3, 5.5.0",
         needs="brokerRole=SLAVE; from 5.0.0 enableSlaveActingMaster off, the default",
+    ),
+    Rule(
+        "SLV-LOCK",
+        "A slave grants locks from a table of its own: a queue that is locked at its master is free there.",
+        "AdminBrokerProcessor#lockBatchMQ @ 4.9.7, 5.3.3, 5.5.0",
+    ),
+    Rule(
+        "SLV-LOCK-STRICT",
+        "In strict mode a lock is granted that more than half of the replicas grant, as many as are configured. Of a "
+        "master and its slave both have to, and while one of the two is gone the other one grants none.",
+        "AdminBrokerProcessor#lockBatchMQ @ 5.0.0, 5.3.3, 5.5.0",
+        releases="5.0.0+",
+        needs="lockInStrictMode, enableSlaveActingMaster and totalReplicas=2",
+    ),
+    Rule(
+        "SLV-ACT-SEND",
+        "A slave that may act as master looks at a message before it refuses it: SERVICE_NOT_AVAILABLE once topic and "
+        "queue are found, also while its master is gone.",
+        "SendMessageProcessor#rejectRequest, HookUtils#checkBeforePutMessage @ 5.0.0, 5.3.3, 5.5.0",
+        releases="5.0.0+",
+        needs="brokerRole=SLAVE, and enableSlaveActingMaster",
+    ),
+    Rule(
+        "SLV-ACT-BACK",
+        "A master that is back first takes the offsets of its slave, of a topic and group as a whole: older ones than "
+        "its own, too, and those of groups that it has deleted. It takes neither topics nor groups. It keeps its own "
+        "offsets if their data version is newer, which every 500th commit raises.",
+        "BrokerPreOnlineService#syncMetadataReverse @ 5.0.0, 5.3.3, 5.5.0",
+        releases="5.0.0+",
+        needs="enableSlaveActingMaster, and totalReplicas above 1",
+    ),
+    Rule(
+        "SLV-ACT-OFFLINE",
+        "A master stays offline while its slave has anything to say of pulls that it answered since it was started: "
+        "the master cannot read the offsets of such a slave, and asks again every second.",
+        "BrokerPreOnlineService#syncMetadataReverse, ConsumerOffsetManager#getPullOffsetTable @ 5.5.0",
+        releases="5.5.0+",
+        level=Level.QUIRK,
+        needs="enableSlaveActingMaster, totalReplicas above 1, and slaveReadEnable",
     ),
     Rule(
         "SLV-PULL-BUSY",
@@ -132,6 +174,8 @@ NOT_PULLED = BUSY, Reason(("SLV-PULL-BUSY",), "a slave that is not read")
 NOT_RESET = REFUSED, Reason(("SLV-RESET",), "a slave")
 FENCED: tuple[Err, Reason] = REFUSED, Reason(("SLV-ADMIN",), "a slave")
 _SENT = {True: Reason(("SLV-SEND",), "refused at once"), False: Reason(("SLV-SEND",), "topic and queue are found")}
+_ACT_SENT = Reason(("SLV-ACT-SEND",), "topic and queue are found")
+OFFLINE: tuple[Err, Reason] = Err("OFFLINE"), Reason(("SLV-ACT-OFFLINE",), "offsets that cannot be read")
 
 #: The rules of what may differ between the two when a slave asks, the rarest first.
 _DIFFERENCES = {
@@ -146,6 +190,11 @@ _DIFFERENCES = {
     "other topics": ("SLV-SYNC-TABLES",),
 }
 _SAME = Reason(("SLV-SYNC-TABLES",), "the same")
+#: What a master takes that is back, the rarest first.
+_TAKEN = {
+    kind: Reason(("RUN-RESTART-1", "SLV-ACT-BACK"), kind)
+    for kind in ("a queue is lost", "only the slave has them", "older offsets", "newer offsets", "nothing new")
+}
 IN_VAIN = Reason(("SLV-GONE",), "asked in vain")
 
 
@@ -156,9 +205,9 @@ def slave_rules(profile: Profile) -> BrokerRules:
 
 def refuses_messages(rules: BrokerRules, at_once: bool) -> tuple[Err, Reason] | None:
     """SLV-SEND: the error of a message for a slave, before anything is looked at or once its queue is found."""
-    if not rules.slave or rules.slave_rejects != at_once:
+    if not rules.slave or (rules.slave_rejects and not rules.slave_acts) != at_once:
         return None
-    return (BUSY if at_once else UNAVAILABLE), _SENT[at_once]
+    return (BUSY if at_once else UNAVAILABLE), _ACT_SENT if rules.slave_acts else _SENT[at_once]
 
 
 def refuses_pulls(rules: BrokerRules) -> bool:
@@ -186,6 +235,40 @@ def synchronised(slave: BrokerState, master: BrokerState, unread: bool = False) 
     stored = slave.stored if unread else merged(slave.stored, master.stored)
     after = BrokerState(master.topics, master.groups, slave.logs, stored, slave.pending, master.disabled)
     return after, None, _asked(tuple(_differences(slave, master, unread)))
+
+
+def taken_back(master: BrokerState, slave: BrokerState) -> Answer[BrokerState]:
+    """SLV-ACT-BACK: the master that is back once it has taken the offsets of its slave."""
+    return (
+        master._replace(stored=merged(master.stored, slave.stored)),
+        None,
+        _TAKEN[_taken(master.stored, slave.stored)],
+    )
+
+
+def _taken(own: Stored, theirs: Stored) -> str:
+    """What the master takes, by the rarest of it; a key of ``_TAKEN``."""
+    whole, groups = {key[:2] for key in theirs}, {key[:2] for key in own}
+    differs = (
+        any(key[:2] in whole and key not in theirs for key in own),
+        any(key[:2] not in groups for key in theirs),
+        any(offset < own[key] for key, offset in theirs.items() if key in own),
+        any(offset > own[key] for key, offset in theirs.items() if key in own),
+    )
+    return next((kind for kind, differ in zip(_TAKEN, differs, strict=False) if differ), "nothing new")
+
+
+def granted(rules: BrokerRules, own: Sequence[T], other: Collection[T] | None) -> tuple[T, ...]:
+    """SLV-LOCK, SLV-LOCK-STRICT: the queues of which one of a pair grants the lock, by those that it and the ``other``
+    one would grant by themselves; None for one that is gone."""
+    if not takes_both(rules):
+        return tuple(own)
+    return tuple(queue for queue in own if other is not None and queue in other)
+
+
+def takes_both(rules: BrokerRules) -> bool:
+    """SLV-LOCK-STRICT: does a lock take both of a pair?"""
+    return rules.strict_locks and rules.slave_acts
 
 
 def merged(own: Stored, taken: Stored) -> dict[tuple[str, str, int], int]:

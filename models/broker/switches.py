@@ -36,7 +36,7 @@ INVALID_PARAMETER = Switch(
     "BQ-29",
     "Parameters that are missing or wrong answer INVALID_PARAMETER (29)",
     v5="5.3.2",
-    rules=("BQ-UPDATE-FIELD",),
+    rules=("BQ-UPDATE-FIELD", "POP-CHECK", "POP-ACK-BAD"),
     source="ConsumerManageProcessor#updateConsumerOffset",
 )
 EMPTY_MOVES_MIN = Switch(
@@ -644,4 +644,70 @@ SLAVE_FENCED = Switch(
     until_v5="5.1.4",
     rules=("SLV-ADMIN",),
     source="AdminBrokerProcessor#validateSlave",
+)
+POPS = Switch(
+    "POP",
+    "A broker hands out messages by POP",
+    v5="5.0.0",
+    rules=(
+        *("POP-CHECK", "POP-START-1", "POP-START-3", "POP-START-4", "POP-START-6", "POP-START-7", "POP-START-8"),
+        *("POP-START-14", "POP-MOVE-1", "POP-MOVE-4", "POP-NONE"),
+    ),
+    source="PopMessageProcessor#processRequest",
+)
+POP_NAMES_CORRECTED = Switch(
+    "POP-START-8",
+    "The startOffsetInfo of a pop whose offset is corrected has the offset before that; before, the one after it",
+    v5="5.1.0",
+    rules=("POP-START-8",),
+    source="PopMessageProcessor#popMsgFromQueue",
+)
+POP_NEEDS_TIMERS = Switch(
+    "POP-CHECK",
+    "A pop is refused by a broker without a timer wheel",
+    v5="5.1.1",
+    rules=("POP-CHECK",),
+    source="PopMessageProcessor#processRequest",
+)
+POP_STARTS_AT_ZERO = Switch(
+    "POP-START-5",
+    "A pop that would begin at the last message begins at message 0, where that is in memory",
+    v5="5.1.4",
+    rules=("POP-START-5",),
+    source="PopMessageProcessor#getInitOffset",
+)
+POP_STORES_MIN = Switch(
+    "POP-START-6",
+    "The offset where a group begins by initMode MIN is stored at once",
+    v5="5.3.1",
+    rules=("POP-START-6",),
+    source="PopMessageProcessor#getInitOffset",
+)
+POP_RETRIES_FROM_MIN = Switch(
+    "POP-START-7",
+    "A pop begins at the smallest offset of a retry topic, whatever its initMode",
+    v5="5.3.1",
+    rules=("POP-START-7",),
+    source="PopMessageProcessor#getInitOffset",
+)
+POP_HIDES_RETRIES = Switch(
+    "POP-ACK-5",
+    "A message that comes back has the name of its own topic",
+    v5="5.1.0",
+    rules=("POP-ACK-5",),
+    source="PopMessageProcessor#popMsgFromQueue",
+)
+POP_BATCHES = Switch(
+    "POP-ACK-12",
+    "Acknowledgements come in batches, too",
+    v5="5.1.3",
+    rules=("POP-ACK-12",),
+    source="AckMessageProcessor#appendAck",
+)
+POP_ACKS_BY_BROKER = Switch(
+    "POP-ACK-1",
+    "An acknowledgement whose handle names another broker acknowledges nothing",
+    v5="5.3.1",
+    rules=("POP-ACK-1",),
+    source="PopReviveService#consumeReviveMessage",
 )

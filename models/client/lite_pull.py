@@ -10,33 +10,27 @@ application does while a pull is under way is a part of that step.
 
 from __future__ import annotations
 
-from rocketmq_conformance.models.broker.search import max_offset, min_offset
-from rocketmq_conformance.models.client.lite_pull_commits import NOT_RUNNING, NOT_THERE, REFUSED, LitePullCommits
+from rocketmq_conformance.models.client.lite_pull_commits import NOT_RUNNING, NOT_THERE, REFUSED
 from rocketmq_conformance.models.client.lite_pull_state import (
-    ANEW,
     ASSIGN,
     ASSIGNS,
     AUTO_EVERY,
-    BETWEEN,
     BOTH,
     ENDED,
-    MAX_CACHED,
     NEW,
     OWN,
     RUNNING,
-    SEEKS,
-    SOUGHT,
     SUBSCRIBE,
+    UNHEARD,
     LitePullState,
+    tidied,
     with_queues,
-    without_dropped,
+    without_topic,
 )
-from rocketmq_conformance.models.client.member_settings import MEMBER_TIME
-from rocketmq_conformance.models.client.offset_table import MEMORY_THEN_STORE
-from rocketmq_conformance.models.client.rebalance_pull_round import EMPTY_CACHE, cache_of
+from rocketmq_conformance.models.client.lite_pull_turns import LitePullTurns
+from rocketmq_conformance.models.client.rebalance_pull_round import cache_of
 from rocketmq_conformance.models.client.remote_store import RemoteStore
-from rocketmq_conformance.models.client.start import LAST
-from rocketmq_conformance.models.outcome import Expected, Value
+from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
 RULES = (
@@ -85,11 +79,51 @@ RULES = (
         releases="4.6.0+",
     ),
     Rule(
-        "LP-ASSIGN-LATE",
-        "The answer to a pull of an earlier assignment counts for nothing. Up to 4.8.0 its messages are dropped, but "
-        "the new assignment of the queue goes on behind them: they are never polled.",
-        "DefaultLitePullConsumerImpl.PullTaskImpl#run @ 4.8.0, 4.9.0, 5.3.3; AssignedMessageQueue#updatePullOffset "
-        "@ 4.8.0, 4.9.0, 5.3.3",
+        "LP-UNSUB",
+        "An unsubscription ends the pull tasks of its topic at once, however its queues came, with what was polled of "
+        "them and not committed. What is cached of them is polled all the same. Brokers do not hear of it, and "
+        "offsets in memory stay.",
+        "DefaultLitePullConsumerImpl#unsubscribe, #removePullTask @ 4.6.0, 4.9.8, 5.3.3; "
+        "AssignedMessageQueue#removeAssignedMessageQueue @ 4.6.0, 4.9.8, 5.3.3",
+        releases="4.6.0+",
+    ),
+    Rule(
+        "LP-UNSUB-ROUND",
+        "The next round drops the queues of a topic that is not subscribed to, and sends nothing: a commit that no "
+        "timer has sent before is never sent.",
+        "RebalanceImpl#truncateMessageQueueNotMyTopic @ 4.6.0, 4.9.8, 5.3.3",
+        releases="4.6.0+",
+    ),
+    Rule(
+        "LP-UNSUB-BACK",
+        "A round that finds all queues of the share owned assigns none: a topic that was given up and subscribed to "
+        "again without a round between is not pulled, until a round gains or loses one of its queues.",
+        "RebalanceImpl#updateProcessQueueTableInRebalance, RebalanceLitePullImpl#messageQueueChanged "
+        "@ 4.6.0, 4.9.8, 5.3.3",
+        releases="4.6.0+",
+    ),
+    Rule(
+        "LP-EXPRESSION-SET",
+        "The expression of assigned queues is set before the start, which makes the consumer one that assigns; after "
+        "a subscription, or once it has started, it is refused, as a blank one always is.",
+        "DefaultLitePullConsumerImpl#setSubExpressionForAssign @ 4.9.5, 5.0.0, 5.3.3",
+        releases="4.9.5+, 5.0.0+",
+    ),
+    Rule(
+        "LP-NULL",
+        "A null topic, listener of a topic, or expression is refused, and so are null queues but by commits, which "
+        "pass over them. Asked what is committed of no queue, a consumer answers that nothing is. A listener "
+        "of queues that is null takes the place of what assigns, as any other does.",
+        "DefaultLitePullConsumerImpl#assign, #subscribe, #seek, #committed, "
+        "#registerTopicMessageQueueChangeListener @ 4.6.0, 4.9.8, 5.3.3; AssignedMessageQueue#pause, #resume "
+        "@ 4.6.0, 4.9.8, 5.3.3; RebalanceLitePullImpl#messageQueueChanged @ 4.6.0, 4.9.8, 5.3.3",
+        releases="4.6.0+",
+    ),
+    Rule(
+        "LP-NULL-QUEUE",
+        "An assignment of a null among queues raises, and has forgotten the queues that it does not name; their tasks "
+        "stay behind, and ask for nothing.",
+        "AssignedMessageQueue#updateAssignedMessageQueue, DefaultLitePullConsumerImpl#assign @ 4.6.0, 4.9.8, 5.3.3",
         releases="4.6.0+",
     ),
     Rule(
@@ -104,72 +138,6 @@ RULES = (
         "A commit by itself comes at the beginning of a poll, when its interval has passed since the last one, or "
         "there was none: what a poll hands out is committed by a later poll, and by no timer.",
         "DefaultLitePullConsumerImpl#poll, #maybeAutoCommit @ 4.6.0, 4.9.8, 5.3.3",
-        releases="4.6.0+",
-    ),
-    Rule(
-        "LP-SEEK",
-        "A seek to an offset below min or beyond max is refused, and one of a queue that is not assigned; max itself "
-        "is allowed. The broker is asked for both each time.",
-        "DefaultLitePullConsumerImpl#seek, #minOffset, #maxOffset @ 4.6.0, 4.9.8, 5.3.3",
-        releases="4.6.0+",
-    ),
-    Rule(
-        "LP-SEEK-CLEARS",
-        "A seek drops what is cached of its queue, and changes neither the offset table nor what a commit writes: a "
-        "commit before the next pull writes what was polled before the seek. The last one of several counts.",
-        "DefaultLitePullConsumerImpl#seek, #clearMessageQueueInCache @ 4.6.0, 4.9.8, 5.3.3",
-        releases="4.6.0+",
-    ),
-    Rule(
-        "LP-SEEK-PULL",
-        "The next pull takes the seek: it asks for that offset, and from then on a commit writes it, although nothing "
-        "was polled.",
-        "DefaultLitePullConsumerImpl#nextPullOffset @ 4.6.0, 4.9.8, 5.3.3",
-        releases="4.6.0+",
-    ),
-    Rule(
-        "LP-SEEK-LOST",
-        "When the pull that takes a seek fails, the seek is forgotten: the next pull goes on where the pulls before it "
-        "were, or at the start, while a commit writes the offset of the seek.",
-        "DefaultLitePullConsumerImpl#nextPullOffset, DefaultLitePullConsumerImpl.PullTaskImpl#run @ 4.6.0, 4.9.8, "
-        "5.3.3",
-        releases="4.6.0+",
-    ),
-    Rule(
-        "LP-SEEK-LATE",
-        "The answer to a pull that was under way at a seek is thrown away.",
-        "DefaultLitePullConsumerImpl.PullTaskImpl#run @ 4.6.0, 4.9.2, 5.3.3",
-        releases="4.6.0+",
-    ),
-    Rule(
-        "LP-ENDS",
-        "seekToBegin and seekToEnd are seeks to min and to max, as the broker has them at that moment.",
-        "DefaultLitePullConsumerImpl#seekToBegin, #seekToEnd @ 4.6.1, 4.9.8, 5.3.3",
-        releases="4.6.1+",
-    ),
-    Rule(
-        "LP-PAUSE",
-        "A paused queue is not pulled, but what is cached of it is polled. A seek waits for the end of the pause. "
-        "Queues that are not assigned are not paused, and an assignment that forgets a queue forgets its pause.",
-        "DefaultLitePullConsumerImpl.PullTaskImpl#run, AssignedMessageQueue#pause, #resume @ 4.6.0, 4.9.8, 5.3.3",
-        releases="4.6.0+",
-    ),
-    Rule(
-        "LP-FLOW",
-        "A queue of which more messages are cached than the threshold is not pulled; at the threshold it still is.",
-        "DefaultLitePullConsumerImpl.PullTaskImpl#run @ 4.6.0, 4.9.8, 5.3.3",
-        releases="4.6.0+",
-    ),
-    Rule(
-        "LP-ILLEGAL",
-        "An illegal offset is corrected for the next pull alone: neither memory nor what a commit writes changes.",
-        "DefaultLitePullConsumerImpl.PullTaskImpl#run @ 4.6.0, 4.9.8, 5.3.3",
-        releases="4.6.0+",
-    ),
-    Rule(
-        "LP-FAIL",
-        "A pull that fails leaves its queue where it was.",
-        "DefaultLitePullConsumerImpl.PullTaskImpl#run @ 4.6.0, 4.9.8, 5.3.3",
         releases="4.6.0+",
     ),
     Rule(
@@ -197,33 +165,38 @@ _MODE = reasons_by_kind(("LP-MODE",), "no queues", "subscribed", "no topic", "as
 _START = reasons_by_kind(("LP-START",), "starts", "starts with queues", "started already", "ended")
 _START |= reasons_by_kind(("LP-START-LISTENED",), "no route, runs", "no route, shut down")
 _END = reasons_by_kind(("LP-END",), "nothing held", "sends", "does not run", "restarts", "restarts, memory lost")
-_PULL = reasons_by_kind(("LITE-PULL",), "goes on", "first pull", "nothing assigned")
-_PULL |= reasons_by_kind(("LITE-PULL", "START-LITE-1"), "no start")
-_PULL |= reasons_by_kind(("LP-PAUSE",), "paused", "paused, seek waits")
-_PULL |= reasons_by_kind(("LP-LISTEN",), "dropped", "dropped, goes on")
-_PULL |= reasons_by_kind(("LP-FLOW",), "too many cached")
-_PULL |= reasons_by_kind(("LP-SEEK-PULL",), "takes the seek")
-_PULL |= reasons_by_kind(("LP-SEEK-LATE",), "seek meanwhile")
-_PULL |= reasons_by_kind(("LP-ASSIGN-LATE",), "assigned anew meanwhile", "assigned anew meanwhile, goes on behind")
-_PULL |= reasons_by_kind(("LP-ILLEGAL",), "illegal offset")
-_PULL |= reasons_by_kind(("LP-FAIL",), "fails")
-_PULL |= reasons_by_kind(("LP-SEEK-LOST",), "seek lost")
-_PULL_0 = reasons_by_kind(("LITE-PULL-0",), "first pull", "no start")
 _POLL = reasons_by_kind(("LP-POLL", "LITE-POLL"), "polled", "polled, others wait", "polled again", "nothing to poll")
 _POLL |= reasons_by_kind(("LP-PAUSE", "LITE-POLL"), "polled, paused")
 _POLL |= reasons_by_kind(("LP-POLL",), "negative time")
+_POLL |= reasons_by_kind(("LP-UNSUB", "LITE-POLL"), "polled, given up")
 _AUTO = reasons_by_kind(("LP-AUTO", "LITE-POLL"), "polled, not yet", "polled, committed")
 _AUTO |= reasons_by_kind(("LP-AUTO",), "not yet", "committed", "switched")
 _AUTO_0 = Reason(("LP-AUTO", "LITE-COMMIT-0"), "sent at once")
-_SEEK = reasons_by_kind(("LP-SEEK",), "not assigned", "no bounds", "below min", "beyond max")
-_SEEK |= reasons_by_kind(("LP-SEEK-CLEARS", "LP-SEEK"), "clears", "nothing cached", "again")
-_SEEK |= reasons_by_kind(("LP-ENDS", "LP-SEEK-CLEARS"), "to begin", "to end")
 _PAUSE = reasons_by_kind(("LP-PAUSE",), "pauses", "resumes", "not assigned")
 _ROUND = reasons_by_kind(("REB-MQC-LITE", "REB-VAR-START"), "gained")
 _ROUND |= reasons_by_kind(("REB-MQC-LITE", "REB-VAR-REM"), "lost", "lost and gained")
 _ROUND |= reasons_by_kind(("REB-MQC-SAME",), "same")
 _ROUND |= reasons_by_kind(("LP-LISTEN",), "listener of its own", "listener as well", "listener set")
 _ROUND |= reasons_by_kind(("LP-MODE",), "not subscribed")
+_ROUND |= reasons_by_kind(("LP-UNSUB-ROUND",), "given up", "nothing to give up")
+_ROUND |= reasons_by_kind(("LP-NULL", "LP-LISTEN"), "no listener")
+_ROUND |= reasons_by_kind(("LP-UNSUB-BACK", "REB-MQC-SAME"), "same, not pulled")
+_UNSUB = reasons_by_kind(("LP-UNSUB",), "gives up", "gives up, cached", "not pulled")
+_EXPRESSION = reasons_by_kind(("LP-EXPRESSION-SET",), "set", "blank", "subscribed", "started")
+_NULL = reasons_by_kind(("LP-NULL",), "refused", "passed over", "none", "no listener")
+_NULL |= reasons_by_kind(("LP-NULL-QUEUE",), "forgotten", "nothing to forget")
+_LIMIT = reasons_by_kind(("LP-FLOW",), "another threshold")
+#: What a call that is given null raises, for those that need no state.
+_NULLS = {
+    "assign": NOT_RUNNING,
+    "subscribe": REFUSED,
+    "unsubscribe": NOT_RUNNING,
+    "pause": NOT_RUNNING,
+    "resume": NOT_RUNNING,
+    "seek": NOT_RUNNING,
+    "offset for time": NOT_RUNNING,
+    "topic of a listener": REFUSED,
+}
 _TOPIC = reasons_by_kind(
     ("LP-LISTEN-TOPIC",), "registers", "no route", "before it runs", "same", "changed", "no listener"
 )
@@ -231,7 +204,7 @@ _ELAPSES = Reason(("LP-AUTO",), "time passes")
 _ROUTE = Reason(("LP-LISTEN-TOPIC",), "another route")
 
 
-class LitePullModel(LitePullCommits):
+class LitePullModel(LitePullTurns):
     """The operations of one lite pull consumer, for one profile; every method is pure."""
 
     __slots__ = ()
@@ -297,7 +270,44 @@ class LitePullModel(LitePullCommits):
         if state.mode == ASSIGN:
             return state, REFUSED, _MODE["assigned"]
         why = _MODE["again" if state.mode else "subscribes"]
-        return state._replace(mode=SUBSCRIBE, calls=calls), None, why
+        return state._replace(mode=SUBSCRIBE, calls=calls, subscribed=True), None, why
+
+    def unsubscribe(self, state: LitePullState) -> Answer[LitePullState]:
+        """LP-UNSUB: the topic is given up."""
+        after = without_topic(state, self.topology)
+        if len(after.assigned) == len(state.assigned):
+            return after, None, _UNSUB["not pulled"]
+        numbers = {held.number for held in after.assigned.values()}
+        cached = any(batch[1] not in numbers and batch[1] not in state.dropped for batch in state.pulled)
+        return after, None, _UNSUB["gives up, cached" if cached else "gives up"]
+
+    def set_expression(self, state: LitePullState, expression: str) -> Answer[LitePullState]:
+        """LP-EXPRESSION-SET."""
+        if not expression.strip():
+            return state, NOT_RUNNING, _EXPRESSION["blank"]
+        if state.phase != NEW:
+            return state, NOT_RUNNING, _EXPRESSION["started"]
+        if state.mode == SUBSCRIBE:
+            return state, NOT_RUNNING, _EXPRESSION["subscribed"]
+        return state._replace(mode=ASSIGN, expression=expression), None, _EXPRESSION["set"]
+
+    def limit(self, state: LitePullState, threshold: str, value: int) -> Answer[LitePullState]:
+        """LP-FLOW and the like: a threshold becomes another one."""
+        return state._replace(limits=state.limits._replace(**{threshold: value})), None, _LIMIT["another threshold"]
+
+    def give_null(self, state: LitePullState, call: str) -> Answer[LitePullState]:
+        """LP-NULL, LP-NULL-QUEUE."""
+        if call == "a queue to assign" and state.mode != SUBSCRIBE:
+            left = {**state.left, **{queue: held.waits for queue, held in state.assigned.items()}}
+            after = with_queues(state._replace(mode=ASSIGN), ())._replace(left=left if state.phase == RUNNING else {})
+            return after, NOT_RUNNING, _NULL["forgotten" if state.assigned else "nothing to forget"]
+        if call == "listener":
+            return state._replace(calls=UNHEARD), None, _NULL["no listener"]
+        if call == "committed" and state.phase == RUNNING:
+            return state, -3 if self.client.not_found_only else -1, _NULL["none"]
+        if call == "commit":
+            return state, None, _NULL["passed over"]
+        return state, _NULLS.get(call, NOT_RUNNING), _NULL["refused"]
 
     def listen(self, state: LitePullState) -> Answer[LitePullState]:
         """LP-LISTEN: a listener is set."""
@@ -309,6 +319,10 @@ class LitePullModel(LitePullCommits):
             return state, None, NOT_THERE[state.phase]
         if state.mode != SUBSCRIBE:
             return state, ((), tuple(sorted(state.assigned)), None, ()), _ROUND["not subscribed"]
+        if not state.subscribed:
+            after = tidied(state._replace(table={}, dropped=state.dropped.union(state.table.values())))
+            why = _ROUND["given up" if state.table else "nothing to give up"]
+            return after, ((), tuple(sorted(after.assigned)), None, ()), why
         table, store, dropped, made = {**state.table}, state.store, state.dropped, state.made
         sent: tuple[Value, ...] = ()
         lost = [queue for queue in table if queue not in share]
@@ -319,7 +333,7 @@ class LitePullModel(LitePullCommits):
             dropped |= {table.pop(queue)}
         gained = False
         for queue in [queue for queue in share if queue not in table]:
-            store, begins = self._start_of(self.store.remove(store, queue)[0], queue, "answer", "answer")
+            store, begins = self._start_of(self.store.remove(store, queue)[0], queue, False, "answer", "answer")
             if isinstance(begins, int) and begins >= 0:
                 gained = True
                 made += 1
@@ -327,10 +341,14 @@ class LitePullModel(LitePullCommits):
         after = state._replace(store=store, table=table, dropped=dropped, made=made)
         heard = None
         if not lost and not gained:
-            why = _ROUND["same"]
+            why = _ROUND[
+                "same" if state.calls in (OWN, UNHEARD) or table.keys() <= after.assigned.keys() else "same, not pulled"
+            ]
+        elif state.calls == UNHEARD:
+            after, why = tidied(after), _ROUND["no listener"]
         elif state.calls == OWN:
             heard, why = share, _ROUND["listener of its own"]
-            after = without_dropped(after)
+            after = tidied(after)
         else:
             after = with_queues(after, share)
             why = _ROUND["lost and gained" if lost and gained else "lost" if lost else "gained"]
@@ -352,159 +370,6 @@ class LitePullModel(LitePullCommits):
             return state, None, _PAUSE["not assigned"]
         return state._replace(assigned={**state.assigned, **mine}), None, _PAUSE[kind]
 
-    # --- seeks ---------------------------------------------------------------------------------------------
-
-    def seek(self, state: LitePullState, queue: int, offset: int, bound_fault: str) -> Answer[LitePullState]:
-        """LP-SEEK, LP-SEEK-CLEARS."""
-        held = state.assigned.get(queue)
-        if held is None:
-            return state, REFUSED, _SEEK["not assigned"]
-        if state.phase != RUNNING:
-            return state, NOT_RUNNING, NOT_THERE[state.phase]
-        bounds = self._bounds(state, queue, bound_fault)
-        if bounds is None:
-            return state, REFUSED, _SEEK["no bounds"]
-        low, high = bounds
-        if offset < low:
-            return state, REFUSED, _SEEK["below min"]
-        if offset > high:
-            return state, REFUSED, _SEEK["beyond max"]
-        left = tuple([batch for batch in state.pulled if batch[0] != queue])
-        caches = {number: kept for number, kept in state.caches.items() if number != held.number}
-        why = _SEEK["again" if held.seeks != -1 else "clears" if len(left) < len(state.pulled) else "nothing cached"]
-        assigned = {**state.assigned, queue: held._replace(seeks=offset)}
-        return state._replace(assigned=assigned, pulled=left, caches=caches), None, why
-
-    def seek_to_begin(self, state: LitePullState, queue: int, bound_fault: str) -> Answer[LitePullState]:
-        """LP-ENDS."""
-        return self._seek_to(state, queue, bound_fault, 0, "to begin")
-
-    def seek_to_end(self, state: LitePullState, queue: int, bound_fault: str) -> Answer[LitePullState]:
-        """LP-ENDS."""
-        return self._seek_to(state, queue, bound_fault, 1, "to end")
-
-    def _seek_to(
-        self, state: LitePullState, queue: int, bound_fault: str, end: int, kind: str
-    ) -> Answer[LitePullState]:
-        if state.phase != RUNNING:
-            return state, NOT_RUNNING, NOT_THERE[state.phase]
-        bounds = self._bounds(state, queue, bound_fault)
-        if bounds is None:
-            return state, REFUSED, _SEEK["no bounds"]
-        after, result, why = self.seek(state, queue, bounds[end], bound_fault)
-        return after, result, why if result is not None else _SEEK[kind]
-
-    def _bounds(self, state: LitePullState, queue: int, fault: str) -> tuple[int, int] | None:
-        """Min and max of a queue; None when they cannot be had."""
-        if queue in self.topology.unrouted or fault != "answer":
-            return None
-        place = self.topology.places[queue]
-        low, high = min_offset(state.store.broker, *place)[1], max_offset(state.store.broker, *place)[1]
-        assert isinstance(low, int)  # bounds are always known
-        assert isinstance(high, int)
-        return low, high
-
-    # --- pulls ---------------------------------------------------------------------------------------------
-
-    def pull(
-        self, state: LitePullState, queue: int, messages: int, meanwhile: str, fault: str, bound_fault: str
-    ) -> Answer[LitePullState]:
-        """The task of a queue has its turn, and so many messages are found: the offset that is asked for, -1 for no
-        request; None without a task."""
-        state, asked, why = self._ask(state, queue, fault, bound_fault)
-        if asked is None or asked == -1:
-            return state, asked, why
-        if meanwhile == SEEKS:
-            after, refused, _ = self.seek(state, queue, SOUGHT, bound_fault)
-            if refused is None:
-                return after, asked, _PULL["seek meanwhile"]
-        elif meanwhile == ANEW and state.mode == ASSIGN:
-            return self._anew(state, queue, asked + messages), asked, _PULL[self._late]
-        held = state.assigned[queue]
-        assigned = {**state.assigned, queue: held._replace(pulls=asked + messages)}
-        if not messages:
-            return state._replace(assigned=assigned), asked, why
-        waiting, last = state.caches.get(held.number, EMPTY_CACHE)
-        offsets = tuple(range(asked, asked + messages))
-        new = [offset for offset in offsets if offset not in waiting]
-        cache = cache_of((tuple(sorted((*waiting, *new))), new[-1] if new else last))
-        after = state._replace(assigned=assigned, caches={**state.caches, held.number: cache})
-        if held.number in state.dropped:
-            return after, asked, _PULL["dropped, goes on"]
-        return after._replace(pulled=(*state.pulled, (queue, held.number, offsets))), asked, why
-
-    @property
-    def _late(self) -> str:
-        """The kind of LP-ASSIGN-LATE."""
-        return "assigned anew meanwhile" + ("" if self.client.lite_late_ends else ", goes on behind")
-
-    def _anew(self, state: LitePullState, queue: int, following: int) -> LitePullState:
-        """LP-ASSIGN-LATE."""
-        before = tuple(state.assigned)
-        between = BETWEEN[queue == BETWEEN[0]]
-        state = with_queues(state, (between,))
-        state = with_queues(state, before)
-        if self.client.lite_late_ends:
-            return state
-        held = state.assigned[queue]
-        return state._replace(assigned={**state.assigned, queue: held._replace(pulls=following)})
-
-    def illegal(
-        self, state: LitePullState, queue: int, following: int, fault: str, bound_fault: str
-    ) -> Answer[LitePullState]:
-        """LP-ILLEGAL: the same; the broker says where to go on."""
-        state, asked, why = self._ask(state, queue, fault, bound_fault)
-        if asked is None or asked == -1:
-            return state, asked, why
-        assigned = {**state.assigned, queue: state.assigned[queue]._replace(pulls=following)}
-        return state._replace(assigned=assigned), asked, _PULL["illegal offset"]
-
-    def fail(
-        self, state: LitePullState, queue: int, failure: str, fault: str, bound_fault: str
-    ) -> Answer[LitePullState]:
-        """LP-FAIL, LP-SEEK-LOST: the same; there is no usable answer."""
-        state, asked, why = self._ask(state, queue, fault, bound_fault)
-        if asked is None or asked == -1:
-            return state, asked, why
-        return state, asked, _PULL["seek lost" if why is _PULL["takes the seek"] else "fails"]
-
-    def _ask(
-        self, state: LitePullState, queue: int, fault: str, bound_fault: str
-    ) -> tuple[LitePullState, int | None, Reason]:
-        """The offset that the task asks for; -1: nothing; None: there is no task."""
-        if state.phase != RUNNING:
-            return state, None, NOT_THERE[state.phase]
-        held = state.assigned.get(queue)
-        if held is None:
-            return state, None, _PULL["nothing assigned"]
-        number, pulls, _, seeks, paused = held
-        if paused:
-            return state, -1, _PULL["paused" if seeks == -1 else "paused, seek waits"]
-        if number in state.dropped and self.client.lite_ends_dropped:
-            return state, -1, _PULL["dropped"]
-        if len(state.caches.get(number, EMPTY_CACHE).waiting) > MAX_CACHED:
-            return state, -1, _PULL["too many cached"]
-        if seeks != -1:
-            taken = held._replace(consumed=seeks, seeks=-1)
-            return state._replace(assigned={**state.assigned, queue: taken}), seeks, _PULL["takes the seek"]
-        if pulls != -1:
-            return state, pulls, _PULL["goes on"]
-        reasons = _PULL if self.client.lite_starts else _PULL_0
-        if self.client.lite_starts:
-            store, asked = self._start_of(state.store, queue, fault, bound_fault)
-        else:
-            store, asked, _ = self.store.read(state.store, queue, MEMORY_THEN_STORE, fault)
-        assert isinstance(asked, int)  # neither reports errors
-        if store is not state.store:
-            state = state._replace(store=store)
-        if asked < 0:
-            return state, -1, reasons["no start"]
-        return state, asked, reasons["first pull"]
-
-    def _start_of(self, store: RemoteStore, queue: int, fault: str, bound_fault: str) -> tuple[RemoteStore, Expected]:
-        """START-LITE-1."""
-        return self.start.lite_pull(store, queue, LAST, *MEMBER_TIME, False, fault, bound_fault)[:2]
-
     # --- messages ------------------------------------------------------------------------------------------
 
     def poll(self, state: LitePullState, patience: int) -> Answer[LitePullState]:
@@ -520,21 +385,29 @@ class LitePullModel(LitePullCommits):
             if state.now >= state.due:
                 auto = "committed"
                 state, sent, _ = self.commit_all(state._replace(due=state.now + AUTO_EVERY), True)
-        if not state.pulled:
+        alive = [at for at, (_, number, _) in enumerate(state.pulled) if number not in state.dropped]
+        if not alive:
+            state = tidied(state._replace(pulled=state.pulled[1:]))
             if sent:
                 return state, ((), sent), _AUTO_0
             return state, ((), sent), _AUTO[auto] if auto else _POLL["nothing to poll"]
-        queue, number, offsets = state.pulled[0]
+        queue, number, offsets = state.pulled[alive[0]]
         waiting, last = state.caches[number]
         left = tuple([offset for offset in waiting if offset not in offsets])
-        held = state.assigned[queue]
+        held = state.assigned.get(queue)
         consumed = -1 if not waiting else left[0] if left else last + 1
-        after = state._replace(
-            assigned={**state.assigned, queue: held._replace(consumed=consumed)},
-            caches={**state.caches, number: cache_of((left, last))},
-            pulled=state.pulled[1:],
+        after = tidied(
+            state._replace(
+                assigned=state.assigned
+                if held is None
+                else {**state.assigned, queue: held._replace(consumed=consumed)},
+                caches={**state.caches, number: cache_of((left, last))},
+                pulled=state.pulled[alive[0] + 1 :],
+            )
         )
-        if not waiting:
+        if held is None or held.number != number:
+            why = _POLL["polled, given up"]
+        elif not waiting:
             why = _POLL["polled again"]
         elif held.paused:
             why = _POLL["polled, paused"]

@@ -8,9 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rocketmq_conformance.models.broker.search import search
-from rocketmq_conformance.models.client.lite_pull_state import ASSIGN, NEW, RUNNING, LitePullState
+from rocketmq_conformance.models.client.lite_pull_state import (
+    ASSIGN,
+    MIB,
+    NEW,
+    RUNNING,
+    LitePullState,
+    cached_bytes,
+    waiting,
+)
 from rocketmq_conformance.models.client.offset_table import MEMORY_THEN_STORE, STORE
 from rocketmq_conformance.models.client.remote_store import remote_store
+from rocketmq_conformance.models.client.running_info import NOBODY, REASONS
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.outcome import Err, Value
@@ -188,6 +197,26 @@ class LitePullCommits:
         if remembers:
             return after, found, reasons["memory" if held else "broker"]
         return after, found, reasons["over memory" if held else "broker"]
+
+    def running_info(self, state: LitePullState, fault: str) -> Answer[LitePullState]:
+        """INFO-LITE: (topics, (queue, offset, first and last cached, how many, whole MiB, dropped) of each queue)."""
+        if state.phase != RUNNING:
+            return state, NOBODY, REASONS["unknown group"]
+        topics = (self.topology.topic,) if state.subscribed else ()
+        if not self.client.lite_shows_queues or not state.assigned:
+            return state, (topics, ()), REASONS["not shown" if state.assigned else "no queues"]
+        rows: list[tuple[Value, ...]] = []
+        store, asks = state.store, False
+        for queue, held in sorted(state.assigned.items()):
+            asks = asks or queue not in store.memory
+            store, offset, _ = self.store.read(store, queue, MEMORY_THEN_STORE, fault)
+            assert isinstance(offset, int)
+            cached = waiting(state, held.number)
+            ends = (cached[0], cached[-1]) if cached else (0, 0)
+            size = cached_bytes(state, held.number) // MIB
+            rows.append((queue, offset, *ends, len(cached), size, held.number in state.dropped))
+        why = REASONS["assigned, asks the broker" if asks else "assigned"]
+        return state._replace(store=store), (topics, tuple(rows)), why
 
     def offset_for_time(self, state: LitePullState, queue: int, time: int, bound_fault: str) -> Answer[LitePullState]:
         """LP-TIME."""

@@ -16,6 +16,9 @@ push              2 (+1, +4)  as in        the subscription's      15 s         
 The version of an SQL92 expression is the time of the subscription in every case. Whether the broker may hold a pull
 is bit 2 alone: the time that it may hold it is sent either way.
 
+A push consumer may subscribe by a class, which a filter server runs: it pulls there, and not from the broker
+(PULL-CLASS). Hooks of an application take messages out before they are given (PULL-HOOK).
+
 The application that pulls is given a status, three offsets and, when messages were found, a list of these; every
 message carries the bounds of the answer that brought it. The node that the answer suggests is asked next.
 """
@@ -97,14 +100,35 @@ RULES = (
         "it as its properties MIN_OFFSET and MAX_OFFSET.",
         "PullAPIWrapper#processPullResult @ 4.0.0, 4.9.8, 5.3.3",
     ),
+    Rule(
+        "PULL-HOOK",
+        "The hooks of a pull or push consumer (FilterMessageHook) get the list of messages that its subscription "
+        "accepts, in the order of their registration: what they take out is not given, and the next offset stays. One "
+        "that fails is passed over, and a list put in place of that one is seen by later hooks alone. A lite pull "
+        "consumer has none: nothing registers them.",
+        "PullAPIWrapper#processPullResult, #executeHook @ 4.0.0, 4.9.8, 5.3.3; "
+        "DefaultMQPushConsumerImpl#registerFilterMessageHook @ 4.0.0, 5.3.3",
+    ),
+    Rule(
+        "PULL-CLASS",
+        "A push consumer that subscribes by a class pulls from one of the filter servers that the topic's route has "
+        "for the address of the node to be asked, with flag 8 and never with an expression. Without a route or a "
+        "filter server nothing is sent, and the pull is put off as after any failure.",
+        "PullAPIWrapper#computPullFromWhichFilterServer @ 4.0.0; PullAPIWrapper#computePullFromWhichFilterServer @ "
+        "4.9.8, 5.3.3; DefaultMQPushConsumerImpl#pullMessage @ 4.0.0, 4.9.8, 5.3.3",
+    ),
 )
 
 #: The flag of lite pull consumers.
 LITE_FLAG = 16
+#: The flag of a subscription by a class.
+CLASS_FLAG = 8
+#: What the hook of an application does: it takes out the first or the last message, fails, or puts another list there.
+FIRST, LAST, FAILS, REPLACES = "first", "last", "fails", "replaces"
 #: The version of a subscription that is the time of its making.
 TIME = "time"
 PLAIN, TIMED, WAITING, SIZED = "plain", "timed", "waiting", "sized"
-LITE, PUSH, APPLICATION = "lite", "push", "application"
+LITE, PUSH, CLASS, APPLICATION = "lite", "push", "class", "application"
 #: The timeout (ms) that a timed pull is given, and the standard bytes of pulls.
 GIVEN_TIMEOUT = 700
 ANY_BYTES, PUSH_BYTES = (1 << 31) - 1, 1 << 18
@@ -112,6 +136,8 @@ ANY_BYTES, PUSH_BYTES = (1 << 31) - 1, 1 << 18
 LITE_SUSPEND = 20_000
 #: How long a push consumer lets its pulls be held, and waits for answers (ms).
 PUSH_SUSPEND, PUSH_TIMEOUT = 15_000, 30_000
+#: How many messages a push consumer that subscribes by a class asks for.
+CLASS_NUMBER = 32
 #: The nodes of the broker that are known.
 NODES = (0, 1)
 STATUS = {
@@ -140,6 +166,8 @@ class PullResultState(NamedTuple):
     times: PullTimes = PullTimes()
     #: The node that the last answer suggested, by consumer and queue.
     suggested: Mapping[tuple[str, int], int] = MappingProxyType({})
+    #: The hooks of the pull consumer and of the push consumer.
+    hooks: tuple[str, ...] = ()
 
 
 class BrokerAnswer(NamedTuple):
@@ -155,20 +183,24 @@ class BrokerAnswer(NamedTuple):
 
 _SET = Reason(("PULL-ASK-WAIT",), "times")
 _CHECKED = Reason(("PULL-ASK-CHECK",), "not sent")
+_HOOKED = Reason(("PULL-HOOK",), "hooks")
+_NO_FILTER = Reason(("PULL-CLASS", "PULL-NODE-1"), "no filter server")
 _ASKED = {
     **dict.fromkeys((PLAIN, TIMED, WAITING, SIZED), ("PULL-ASK-1", "PULL-ASK-WAIT", "PULL-ASK-VERSION")),
     LITE: ("PULL-ASK-LITE", "PULL-ASK-VERSION"),
     PUSH: ("PULL-ASK-PUSH", "PULL-ASK-VERSION", "PULL-COM-1", "PULL-SUB-3"),
+    CLASS: ("PULL-CLASS", "PULL-ASK-PUSH", "PULL-ASK-VERSION", "PULL-COM-1"),
 }
 _ENDED = {
     "messages": ("PULL-STATUS", "PULL-FND-1", "PULL-MSG-BOUNDS"),
     "none wanted": ("PULL-STATUS", "PULL-FND-1"),
+    "hooked": ("PULL-STATUS", "PULL-FND-1", "PULL-MSG-BOUNDS", "PULL-HOOK"),
     "no messages": ("PULL-STATUS",),
     "failure": ("PULL-STATUS-FAIL",),
 }
 _WHY = {
     (way, ending, slave): Reason(
-        (*asked, "PULL-NODE-1", *(() if way == PUSH and ending in ("no messages", "failure") else ended)),
+        (*asked, "PULL-NODE-1", *(() if way in (PUSH, CLASS) and ending in ("no messages", "failure") else ended)),
         f"{way}, {ending}{', of a slave' if slave else ''}",
     )
     for way, asked in _ASKED.items()
@@ -187,6 +219,10 @@ class PullResultModel:
     def set_times(self, state: PullResultState, suspend: int, waiting: int, plain: int) -> Answer[PullResultState]:
         """The application changes the times of its consumers."""
         return state._replace(times=PullTimes(suspend, waiting, plain)), None, _SET
+
+    def hook(self, state: PullResultState, hooks: tuple[str, ...]) -> Answer[PullResultState]:
+        """PULL-HOOK: the application registers these hooks, and no others."""
+        return state._replace(hooks=hooks), None, _HOOKED
 
     def pull(self, state: PullResultState, *arguments: Any) -> Answer[PullResultState]:
         """The application pulls by tags."""
@@ -240,7 +276,7 @@ class PullResultModel:
         position = self._position(queue, offset, most)
         suspend = LITE_SUSPEND if lite else times.suspend
         sent = request, node, timeout, *position, flag, 0, suspend, wanted.text, version, kind, *self._end(queue, size)
-        result, ending = _result(answer, wanted)
+        result, ending = _result(answer, wanted, () if lite else state.hooks)
         return self._suggest(state, answer, caller, queue), (*sent, *result), _WHY[way, ending, node > 0]
 
     def pull_push(self, state: PullResultState, *arguments: Any) -> Answer[PullResultState]:
@@ -248,15 +284,42 @@ class PullResultModel:
         answer = BrokerAnswer(*arguments[:6])
         queue, offset, most, held, expression, posts = arguments[6:]
         wanted = by_tags(expression) or Subscription()
+        return self._pushed(state, answer, PUSH, self._position(queue, offset, most), queue, held, wanted, posts)
+
+    def pull_class(self, state: PullResultState, *arguments: Any) -> Answer[PullResultState]:
+        """PULL-CLASS: a push consumer pulls that subscribes by a class; ``servers`` are the nodes with filter servers,
+        None without a route."""
+        queue, offset, held, _, servers = arguments[6:]
+        node, _ = node_to_ask(self._rules, self._broker(state, PUSH, queue), queue)
+        if node not in (servers or ()):
+            return state, None, _NO_FILTER
+        position = self._position(queue, offset, CLASS_NUMBER)
+        return self._pushed(
+            state, BrokerAnswer(*arguments[:6]), CLASS, position, queue, held, Subscription(), False, CLASS_FLAG
+        )
+
+    def _pushed(
+        self,
+        state: PullResultState,
+        answer: BrokerAnswer,
+        way: str,
+        position: tuple[str, str, int, int, int],
+        queue: int,
+        held: int,
+        wanted: Subscription,
+        posts: bool,
+        more: int = 0,
+    ) -> Answer[PullResultState]:
+        """PULL-ASK-PUSH: one pull of a push consumer, with these flags besides."""
         broker = self._broker(state, PUSH, queue)
-        asked, _ = ask(self._rules, broker, False, queue, offset, held, wanted, posts)
+        asked, _ = ask(self._rules, broker, False, queue, position[-2], held, wanted, posts)
         assert asked is not None  # every known node is new enough
         _, node, _, commit, flag, text, kind = asked
-        position = self._position(queue, offset, most)
-        sent = "PULL_MESSAGE", node, PUSH_TIMEOUT, *position, flag, commit, PUSH_SUSPEND, text, TIME, kind
-        result, ending = _result(answer, wanted)
+        assert isinstance(flag, int)
+        sent = "PULL_MESSAGE", node, PUSH_TIMEOUT, *position, flag | more, commit, PUSH_SUSPEND, text, TIME, kind
+        result, ending = _result(answer, wanted, state.hooks)
         given = (result[-1] or (),)  # the listener is given messages, and the status is the consumer's own
-        why = _WHY[PUSH, ending, bool(node)]
+        why = _WHY[way, ending, bool(node)]
         return self._suggest(state, answer, PUSH, queue), (*sent, *self._end(queue, PUSH_BYTES), *given), why
 
     def _broker(self, state: PullResultState, caller: str, queue: int) -> KnownBroker:
@@ -279,8 +342,21 @@ class PullResultModel:
         return size if rules.limits_bytes else None, name if rules.names_broker else None
 
 
-def _result(answer: BrokerAnswer, wanted: Subscription) -> tuple[tuple[Value, ...], str]:
-    """PULL-STATUS, PULL-MSG-BOUNDS: status, next offset, min, max and messages; and what came of it."""
+def _hooked(messages: tuple[Value, ...], hooks: tuple[str, ...]) -> tuple[Value, ...]:
+    """PULL-HOOK: what the hooks leave of the messages."""
+    for hook in hooks:
+        match hook:
+            case "replaces":  # those behind it see the other list
+                break
+            case "first":
+                messages = messages[1:]
+            case "last":
+                messages = messages[:-1]
+    return messages
+
+
+def _result(answer: BrokerAnswer, wanted: Subscription, hooks: tuple[str, ...]) -> tuple[tuple[Value, ...], str]:
+    """PULL-STATUS, PULL-MSG-BOUNDS, PULL-HOOK: status, next offset, min, max and messages; and what came of it."""
     status = STATUS.get(answer.code)
     if status is None:
         return (UNANSWERED if answer.code in NO_ANSWER else answer.code, None, None, None, None), "failure"
@@ -288,4 +364,6 @@ def _result(answer: BrokerAnswer, wanted: Subscription) -> tuple[tuple[Value, ..
     if status != "FOUND":
         return (status, answer.next_offset, *bounds, None), "no messages"
     kept = tuple([(offset, *bounds) for offset, tag in answer.messages if not wanted.tags or tag in wanted.tags])
-    return (status, answer.next_offset, *bounds, kept), "messages" if kept else "none wanted"
+    given = _hooked(kept, hooks)
+    ending = "hooked" if hooks and kept else "messages" if kept else "none wanted"
+    return (status, answer.next_offset, *bounds, given), ending

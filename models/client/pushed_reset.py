@@ -18,6 +18,10 @@ from functools import cache
 from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.client.offset_table import UNFROZEN, cloned, updated
 from rocketmq_conformance.models.client.pushed_reset_stages import (
+    COMMITS,
+    COMMITTED,
+    CONSUMED,
+    CONSUMES,
     CPP,
     LISTENER,
     LITE,
@@ -34,6 +38,7 @@ from rocketmq_conformance.models.client.pushed_reset_stages import (
     ResetConsumer,
     waits_for,
 )
+from rocketmq_conformance.models.client.running_info import NOBODY, REASONS
 from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
@@ -107,6 +112,18 @@ RULES = (
         "@ 4.0.0, 4.9.8, 5.5.0",
     ),
     Rule(
+        "REB-TWICE",
+        "Of two rounds of one member at once, such as that after a reset and that of the timer, the one that is done "
+        "with a queue first begins it, by one pull request; the other finds it owned.",
+        "RebalanceImpl#updateProcessQueueTableInRebalance @ 4.0.0, 4.9.8, 5.3.3",
+    ),
+    Rule(
+        "REB-TWICE-LATE",
+        "The answer that comes to the other round goes to memory all the same, over what was consumed since or "
+        "committed by another member, and the timer sends it.",
+        "RemoteBrokerOffsetStore#readOffset, RebalanceImpl#updateProcessQueueTableInRebalance @ 4.0.0, 4.9.8, 5.3.3",
+    ),
+    Rule(
         "RST-STATUS",
         "GET_CONSUMER_STATUS is answered with the offsets in memory of the topic's queues, of all when the topic is "
         "blank, owned or not. Lite pull consumers, and clients without a consumer of the group, answer none.",
@@ -116,6 +133,8 @@ RULES = (
 
 _START = reasons_by_kind(("REB-BEGIN-1", "START-PUSH-1"), PUSH, ORDERLY)
 _START |= reasons_by_kind(("REB-BEGIN-1",), PULL, LITE)
+_TWICE = reasons_by_kind(("REB-TWICE", "START-PUSH-1"), "owned already")
+_TWICE |= reasons_by_kind(("REB-TWICE-LATE", "REB-TWICE", "START-PUSH-1"), "over memory")
 _UPDATE = Reason(("OFF-UPD-1",), "the application sets an offset")
 _OTHERS = reasons_by_kind(("RST-OTHERS",), "unknown group", PULL, LITE)
 _UNREAD = Reason(("RST-BODY",), "the body of another language")
@@ -160,6 +179,21 @@ class PushedResetModel:
         if kind in {PUSH, ORDERLY}:
             consumer.rebalance()
         return consumer.state(), tuple(consumer.pulls.get(0, ())), _START[kind]
+
+    def start_twice(self, state: PushedResetState, queue: int, meanwhile: str) -> Answer[PushedResetState]:
+        """REB-TWICE: (pull requests that begin, commits) of two rounds at once; the first one waits for an answer."""
+        consumer = ResetConsumer(self.rules, PushedResetState(PUSH, state.now, stored=state.stored))
+        late = state.stored.get(queue)
+        commits = ((queue, COMMITTED),) if meanwhile == COMMITS else ()
+        consumer.stored.update(commits)
+        consumer.rebalance()
+        if meanwhile == CONSUMES:
+            consumer.memory[queue] = consumer.table[queue].offset + CONSUMED
+        before = consumer.memory.get(queue)
+        if late is not None or not self.rules.asks_no_zero:
+            consumer.memory[queue] = late or 0
+        why = _TWICE["over memory" if consumer.memory.get(queue) != before else "owned already"]
+        return consumer.state(), (tuple(consumer.pulls.get(0, ())), commits), why
 
     def update(self, state: PushedResetState, queue: int, offset: int) -> Answer[PushedResetState]:
         """OFF-UPD-1."""
@@ -271,6 +305,25 @@ class PushedResetModel:
         sent = tuple(sorted(memory.items()))
         why = _PERSISTED["sent" if sent else "nothing to send"]
         return state._replace(memory=memory, stored={**state.stored, **memory}), sent, why
+
+    def running_info(self, state: PushedResetState, group: str) -> Answer[PushedResetState]:
+        """INFO-QUEUES: of each queue: its number, its offset, whether it is locked, and dropped."""
+        if group != self.topology.group:
+            return state, NOBODY, REASONS["unknown group"]
+        if state.kind in {PULL, LITE}:
+            return state, (), REASONS["pull" if state.kind == PULL else "no queues"]
+        memory = {**state.memory}
+        rows = []
+        for queue, owned in sorted(state.table.items()):
+            offset = memory.get(queue, state.stored.get(queue))
+            if offset is None:
+                offset = -1 if self.rules.asks_no_zero else 0
+            if offset != -1:
+                memory[queue] = offset
+            locked = owned.locked if state.kind == ORDERLY else self.rules.born_locked
+            rows.append((queue, offset, locked, owned.dropped))
+        asks = not state.table.keys() <= state.memory.keys()
+        return state._replace(memory=memory), tuple(rows), REASONS["owned, asks the broker" if asks else "owned"]
 
     def status(self, state: PushedResetState, group: str, topic: str) -> Answer[PushedResetState]:
         """RST-STATUS: the (queue, offset) pairs that the client answers, sorted."""

@@ -14,6 +14,11 @@ PUSH, ORDERLY, PULL, LITE = "push", "orderly", "pull", "lite"
 MEMBER, SHARE = 1, (0, 1, 2, 3)
 #: Forms of a request's body: as for Java clients, as for those in C++, and none.
 JAVA, CPP, NO_BODY = "java", "c++", "none"
+#: What happens while the broker's answer to a round is on its way: another round; before it another member commits, or
+#: after it messages are consumed.
+ROUND, COMMITS, CONSUMES = "another round", "a commit, another round", "another round, messages"
+#: The offset of that commit; how many messages.
+COMMITTED, CONSUMED = 9, 2
 
 #: Ms that a consumer sleeps, and that an orderly one waits for a listener at most, before it commits.
 SLEEP = 10_000

@@ -588,6 +588,29 @@ LITE_START_ENDS = Switch(
     rules=("LP-START-LISTENED",),
     source="DefaultLitePullConsumerImpl#start",
 )
+LITE_SEEKS_AT_ONCE = Switch(
+    "T07",
+    "A seek of a lite pull consumer waits for no turn of the task before it",
+    v4="4.9.2",
+    v5="5.0.0-ALPHA",
+    rules=("LP-SEEK-AT-ONCE",),
+    source="DefaultLitePullConsumerImpl#seek",
+)
+LITE_FLOW_CONTROLLED = Switch(
+    "T08",
+    "A lite pull consumer pulls again after 20 ms when the broker has refused a pull as too many, where it was 1 s",
+    v4="4.9.5",
+    v5="5.1.0",
+    rules=("LP-WAIT-BUSY",),
+    source="DefaultLitePullConsumerImpl.PullTaskImpl#run",
+)
+LITE_SHOWS_QUEUES = Switch(
+    "T09",
+    "A lite pull consumer shows its queues in its running information",
+    v5="5.1.1",
+    rules=("INFO-LITE",),
+    source="DefaultLitePullConsumerImpl#consumerRunningInfo",
+)
 OFFSETS_AT_MASTER = Switch(
     "B01",
     "Offsets are read and committed at the master wherever it is known, and reads look for it in the route",

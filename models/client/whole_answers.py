@@ -30,8 +30,8 @@ from rocketmq_conformance.models.rule import Answer, Rule
 RULES = (
     Rule(
         "WHOLE-ANS-ALONE",
-        "A request about one queue that fails, in whatever way, concerns that queue alone: the others are taken, "
-        "pulled, given and committed as if it had not failed.",
+        "Requests about one queue that fail, in whatever way, concern that queue alone: the others are taken, pulled, "
+        "given and committed as if none had failed. So it is with all queues of one broker, or of one topic.",
         "DefaultMQPushConsumerImpl#pullMessage, RebalanceImpl#updateProcessQueueTableInRebalance, "
         "RemoteBrokerOffsetStore#persistAll @ 4.9.8, 5.3.3",
     ),

@@ -63,6 +63,8 @@ class WholeBroadcastState(NamedTuple):
     #: What listeners do that are not to succeed, and the first messages that they hold, by queue; by name.
     listeners: Mapping[str, str] = MappingProxyType({})
     held: Mapping[str, Offsets] = _NOTHING
+    #: The members whose listeners have failed messages since they started.
+    dropped: frozenset[str] = frozenset()
 
     def client_of(self, name: str) -> str:
         """The client id of a member; its name, where none was seen."""

@@ -45,15 +45,22 @@ class WholeBroadcastListenerModel(WholeBroadcastModel):
             return self._look(state)
         held = state.held if listener == HOLDS else _without(state.held, name)
         returned = held != state.held
-        state, seen, why = self._look(state._replace(listeners={**state.listeners, name: listener}, held=held))
+        dropped = state.dropped | {name} if returned and listener == FAILS else state.dropped
+        listeners = {**state.listeners, name: listener}
+        state, seen, why = self._look(state._replace(listeners=listeners, held=held, dropped=dropped))
         return state, seen, _RETURNED if returned else why
 
     def join(self, state: WholeBroadcastState, member: int) -> Answer[WholeBroadcastState]:
         """A member starts, unless it runs."""
         name = self._topology.members[member]
-        again = name not in state.members and name in state.held
-        state, seen, why = super().join(state._replace(held=_without(state.held, name)) if again else state, member)
-        return state, seen, _led("WHOLE-BC-HOLD", why, "given again") if again else why
+        if name in state.members:
+            return super().join(state, member)
+        held, dropped = name in state.held, name in state.dropped
+        begun = state._replace(held=_without(state.held, name), dropped=state.dropped - {name})
+        state, seen, why = super().join(begun, member)
+        if dropped:
+            why = _led("WHOLE-BC-FAIL", why, "not given again")
+        return state, seen, _led("WHOLE-BC-HOLD", why, "given again") if held else why
 
     def leave(self, state: WholeBroadcastState, member: int) -> Answer[WholeBroadcastState]:
         """A member is shut down, if it runs. How it ends is not said where its listener holds: it may wait for that."""
@@ -74,7 +81,10 @@ class WholeBroadcastListenerModel(WholeBroadcastModel):
         """Who waits where in each queue, the messages that pulls brought, and the stored offsets."""
         state, seen, why = super()._look(state)
         places, brought, stored, *_ = cast(Seen, seen)
-        given = {state.listeners.get(self._topology.members[member]) for member, *_ in brought}
+        names = {self._topology.members[member] for member, *_ in brought}
+        given = {state.listeners.get(name) for name in names}
+        failed = {name for name in names if state.listeners.get(name) == FAILS}
+        state = state._replace(dropped=state.dropped | failed)
         for listener, rule in ((HOLDS, "WHOLE-BC-HOLD"), (FAILS, "WHOLE-BC-FAIL")):
             if listener in given:
                 why = _led(rule, why, listener)

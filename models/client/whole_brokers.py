@@ -4,7 +4,7 @@ The name server's route names both brokers and how many queues of the topic each
 of them, in the order of broker names and queue ids (REB-CLU-2), and ask, pull and commit each queue at the broker that
 has it. The route changes when queues are added to a broker and taken from another one, and when a broker goes away:
 its queues are let go, and the others divided anew (REB-ROUTE-1). Its messages and the group's offsets are there again
-when it comes back.
+when it comes back. One kind of request may fail at one broker alone (WHOLE-ANS-ALONE).
 
 Queues have numbers of their own here: those of the first broker come first, at most ``MOST`` of each. In the state of
 the model one broker has them all.
@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.send import send
 from rocketmq_conformance.models.client.initial_broker import TIMES
+from rocketmq_conformance.models.client.lone_answers import beside, way_of
 from rocketmq_conformance.models.client.member import division_of
 from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import StartModel
@@ -24,12 +25,13 @@ from rocketmq_conformance.models.client.whole_group import WholeGroupModel
 from rocketmq_conformance.models.client.whole_group_state import (
     WholeGroup,
     client_of,
+    failing,
     listed_clients,
     with_beneath,
     with_clients,
 )
 from rocketmq_conformance.models.client.whole_locks import crashed
-from rocketmq_conformance.models.client.whole_moves import Join, Leave, Move
+from rocketmq_conformance.models.client.whole_moves import PULL, Fail, Join, Leave, Mend, Move
 from rocketmq_conformance.models.client.whole_push import NO_OWNER, Setting, initial_group
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
@@ -48,6 +50,8 @@ _ROUTED = Reason(("REB-ROUTE-1",), "the route changes")
 #: What is given, by the number of brokers.
 _GIVEN = {1: "messages of one broker", 2: "messages of both brokers"}
 _LEFT_BEHIND = Reason(("WHOLE-COMMIT",), "without its owner")
+#: The rules of requests that fail at one broker.
+_FAILING = "WHOLE-ANS-", "WHOLE-PULL", "WHOLE-UNREAD", "WHOLE-MISTAKEN", "WHOLE-LOST", "WHOLE-REPEAT"
 
 
 class WholeBrokersState(NamedTuple):
@@ -58,6 +62,22 @@ class WholeBrokersState(NamedTuple):
     setting: Setting
     away: bool = False
     begun: bool = False
+
+
+def may_fail(state: object) -> bool:
+    """Can a request fail at one broker, so that members are sent elsewhere in no queue?"""
+    is_calm = isinstance(state, WholeBrokersState) and state.setting.shape == "young" and not state.away
+    return is_calm and has_members(state)
+
+
+def is_mended(state: object) -> bool:
+    """Does no request fail?"""
+    return not isinstance(state, WholeBrokersState) or not state.group.fails
+
+
+def has_members(state: object) -> bool:
+    """Does a member run?"""
+    return isinstance(state, WholeBrokersState) and bool(state.group.members)
 
 
 def numbers(queues: tuple[int, int], away: bool) -> tuple[int, ...]:
@@ -172,6 +192,21 @@ class WholeBrokersModel:
             return self._look(state)
         return self._look(_because(state._replace(away=False), _BACK))
 
+    def fail_at(self, state: WholeBrokersState, broker: int, request: str) -> Answer[WholeBrokersState]:
+        """From now on a request is refused by one broker, and no other one by any."""
+        group = self._moved(state.group, Mend(request))
+        first = _FIRST[broker]
+        move = Fail(request, among=tuple(range(first, first + MOST[broker])))
+        return self._look(state._replace(group=self._moved(group, move)))
+
+    def mend(self, state: WholeBrokersState) -> Answer[WholeBrokersState]:
+        """Every request is answered again."""
+        failed = tuple(state.group.fails.values()) if state.group.members else ()
+        state = state._replace(group=self._moved(state.group, Mend()))
+        for move in failed:
+            state = _because(state, way_of(move))
+        return self._look(state)
+
     def look(self, state: WholeBrokersState) -> Answer[WholeBrokersState]:
         """Time passes, a round of rebalance at least."""
         return self._look(state)
@@ -190,15 +225,16 @@ class WholeBrokersModel:
         names, queues = self._topology.members, self._topology.topic_queues[self._topology.topic]
         for name, owned, _ in shown:
             for number in owned:
-                at = group.members[name].pulls[queues[number]]
-                places[number] = names.index(name), at
+                # who has a queue is known by a pull that waits
+                if not failing(group, PULL, queues[number]):
+                    places[number] = names.index(name), group.members[name].pulls[queues[number]]
         given = tuple(
             (names.index(name), number, first, count) for name, _, found in shown for number, first, count in found
         )
         fired = frozenset(rule for why in group.reasons for rule in why.rules)
         state = state._replace(group=group._replace(reasons=(), starts={}))
         brought = frozenset(number for _, number, _, _ in given)
-        why = _reason(group.reasons, fired, brought, len(group.members))
+        why = _reason(group.reasons, fired, brought, len(group.members), next(iter(group.fails), "answered again"))
         return state, (tuple(places), given, stored), with_beneath(why, group)
 
 
@@ -206,14 +242,20 @@ def _because(state: WholeBrokersState, why: Reason) -> WholeBrokersState:
     return state._replace(group=state.group._replace(reasons=(*state.group.reasons, why)))
 
 
-def _reason(reasons: tuple[Reason, ...], fired: frozenset[str], numbers: frozenset[int], members: int) -> Reason:
-    """The reason of an answer, from what happened, the queues that messages came from, and the number of members."""
+def _reason(
+    reasons: tuple[Reason, ...], fired: frozenset[str], numbers: frozenset[int], members: int, fails: str
+) -> Reason:
+    """The reason of an answer, from what happened, the queues that messages came from, the number of members, and what
+    fails."""
     first = next((why for why in reasons if why in (_AWAY, _BACK, _ROUTED)), None)
     brokers = {place_of(number)[0] for number in numbers}
     given = f", {_GIVEN[len(brokers)]}" if brokers else ""
     among = " among several" if members > 1 else ""
     if "WHOLE-MOVED" in fired:
         return Reason(("REB-CLU-2", "WHOLE-MOVED"), "sent elsewhere")
+    lone = dict.fromkeys(rule for why in reasons for rule in why.rules if rule.startswith(_FAILING))
+    if lone:
+        return Reason((*lone, "REB-CLU-2"), f"{fails} at one broker{beside(reasons)}{given}")
     if first is not None:
         return Reason((*first.rules, "REB-CLU-2"), first.kind + among + given)
     if "WHOLE-SHARE" in fired:

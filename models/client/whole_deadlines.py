@@ -38,7 +38,13 @@ FIRST_COMMIT = 10.0
 _LATE_ROUND = 10.0
 #: What rules add for consumers of every kind.
 WAITS: Mapping[str, float] = MappingProxyType(
-    {"WHOLE-RESET": CORRECTION, "WHOLE-MOVED": CORRECTION + ROUND, "WHOLE-ANS-LATE": PULL_END}
+    {
+        "WHOLE-RESET": CORRECTION,
+        "WHOLE-MOVED": CORRECTION + ROUND,
+        "WHOLE-ANS-LATE": PULL_END,
+        # pulls over a connection that was closed have no answer either
+        "WHOLE-BACK-ALONE": PULL_END,
+    }
 )
 
 

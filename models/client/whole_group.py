@@ -23,7 +23,7 @@ from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.lifecycle import expire
 from rocketmq_conformance.models.broker.send import send
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
-from rocketmq_conformance.models.client.lone_answers import AGAIN
+from rocketmq_conformance.models.client.lone_answers import AGAIN, TAKEN, back_reasons
 from rocketmq_conformance.models.client.plan_words import FAILS, HOLDS
 from rocketmq_conformance.models.client.readable_messages import RULE_OF, readable
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH, SENT_ON, first_message
@@ -139,7 +139,7 @@ RULES = (
     Rule(
         "WHOLE-LOST",
         "What a lost commit said the next one says. When none follows, because the consumer ends, the messages are "
-        "given again to whoever takes the queue next.",
+        "given again to the next owner of the queue.",
         "RemoteBrokerOffsetStore#persistAll, RebalanceImpl#updateProcessQueueTableInRebalance @ 4.9.7, 5.5.0",
     ),
     Rule(
@@ -196,16 +196,16 @@ RULES = (
         "WHOLE-DEMAND",
         "A lite pull consumer without automatic commits stores nothing of what was polled until it is asked to commit "
         "its queues. Then it sends the offset behind the last message that was polled of each, or where it sought to, "
-        "at once, and waits for no timer. What was not committed is lost with the queue: whoever takes it next begins "
-        "at what is stored.",
+        "at once, and waits for no timer. What was not committed is lost with the queue: its next owner begins at "
+        "what is stored.",
         "DefaultLitePullConsumerImpl#commit, RemoteBrokerOffsetStore#persistAll @ 4.9.4, 4.9.8, 5.0.0, 5.3.3",
         releases="4.9.4+, 5.0.0+",
     ),
     Rule(
         "WHOLE-ASSIGN",
-        "A lite pull consumer that assigns queues pulls these and no others, whoever else is in its group. Queues that "
-        "it has assigned and names again go on, and others are forgotten, with a pause, or a seek that waits. One that "
-        "is assigned again begins at its stored offset.",
+        "A lite pull consumer that assigns queues pulls these and no others, also where its group has other members. "
+        "Queues that it has assigned and names again go on, and others are forgotten, with a pause, or a seek that "
+        "waits. One that is assigned again begins at its stored offset.",
         "DefaultLitePullConsumerImpl#assign, #updateAssignPullTask, AssignedMessageQueue#updateAssignedMessageQueue "
         "@ 4.6.1, 4.9.8, 5.3.3",
         releases="4.6.1+",
@@ -256,6 +256,7 @@ _PUT_OFF = Reason(("WHOLE-PULL",), "put off")
 _FOUND_NOTHING = Reason(("WHOLE-COMMIT",), "found nothing", beneath=("PULL-NON-1",))
 _NOTHING_BESIDE = Reason(("PULL-NON-1",), "found nothing beside what is held")
 _UNLOCKED = Reason(("REB-LOCK-4",), "shut down")
+_NEVER_LOCKED = Reason(("WHOLE-LOCK",), "shut down without a lock")
 _BUSY = reasons_by_kind(("WHOLE-BUSY",), "done with what was lost", "waits for a poll")
 _SUBSCRIBED = reasons_by_kind(("WHOLE-SUBSCRIBE",), "subscribed", "unsubscribed", beneath=("REB-DO-1",))
 _PAUSED = reasons_by_kind(("WHOLE-PAUSE",), "suspended", "resumed")
@@ -303,7 +304,7 @@ class WholeGroupModel(WholeQueues):
     def move(self, group: WholeGroup, move: Move) -> WholeGroup:
         """The group after a move other than a look."""
         match move:
-            case Fail(request, fault) if fault == LATE:
+            case Fail(request, fault, queue=None) if fault == LATE:
                 return group._replace(late=request)
             case Fail():
                 return group._replace(fails={**group.fails, move.request: move})
@@ -498,11 +499,13 @@ class WholeGroupModel(WholeQueues):
             taken = {**member.taken, queue: end}
             return with_reason(with_member(group, name, member._replace(taken=taken)), _DEMAND["polled, not stored"])
         group = with_member(group, name, member._replace(memory={**member.memory, queue: end}))
-        return self._sent_back(group, end - first) if member.listener == FAILS else group
+        return self._sent_back(group, queue, end - first) if member.listener == FAILS else group
 
-    def _sent_back(self, group: WholeGroup, messages: int) -> WholeGroup:
-        why = _BACK["copied" if SEND_BACK in group.fails else "sent back"]
-        return with_reason(group._replace(delayed=group.delayed + messages), why)
+    def _sent_back(self, group: WholeGroup, queue: int, messages: int) -> WholeGroup:
+        move = failing(group, SEND_BACK, queue)
+        why = _BACK["copied" if move is not None and move.fault not in TAKEN else "sent back"]
+        reasons = (*group.reasons, *back_reasons(move), why)
+        return group._replace(delayed=group.delayed + messages, reasons=reasons)
 
     def _listens(self, group: WholeGroup, name: str, listener: str) -> WholeGroup:
         """The group after a member's listener does something else; what it holds ends that way, too."""
@@ -514,8 +517,8 @@ class WholeGroupModel(WholeQueues):
         if member.discards:
             group = with_reason(group, DISCARDED)
         group = with_member(group, name, member._replace(listener=listener, held={}, discards=False, memory=memory))
-        if listener == FAILS and member.held:
-            return self._sent_back(group, sum(end - first for first, end in member.held.values()))
+        for queue, (first, end) in member.held.items() if listener == FAILS else ():
+            group = self._sent_back(group, queue, end - first)
         return group
 
     def _hangs(self, group: WholeGroup, number: int) -> WholeGroup:
@@ -621,12 +624,15 @@ class WholeGroupModel(WholeQueues):
         return with_reason(group, AGAIN[how]) if waits and group.broker is not before else group
 
     def _left(self, group: WholeGroup, name: str) -> WholeGroup:
-        for queue in group.members[name].pulls:
+        pulls = group.members[name].pulls
+        for queue in pulls:
             group = self._commit(group, name, queue)
         if group.members[name].hung:
             group = with_reason(group, _ENDS_BUSY)
-        if group.kind == ORDERLY and group.members[name].pulls:
+        if group.kind == ORDERLY and pulls:
             group = with_reason(group, _UNLOCKED)
+        if group.kind == ORDERLY and self._shares(group).get(name, frozenset()) - pulls.keys():
+            group = with_reason(group, _NEVER_LOCKED)
         return group._replace(members={other: member for other, member in group.members.items() if other != name})
 
     def _sought(self, group: WholeGroup, name: str, number: int, offset: int) -> WholeGroup:

@@ -155,7 +155,10 @@ def number_of(topology: Topology, queue: int) -> int:
 def failing(group: WholeGroup, request: str, queue: int) -> Fail | None:
     """How a request about a queue fails, if it does."""
     move = group.fails.get(request)
-    return move if move and move.queue in (None, EVERY, number_of(group.topology, queue)) else None
+    if move is None:
+        return None
+    number = number_of(group.topology, queue)
+    return move if (number in move.among if move.among else move.queue in (None, EVERY, number)) else None
 
 
 def locks_of(member: WholeMember) -> set[int]:

@@ -9,16 +9,37 @@ them (PULL-NON-1), and whoever takes the queue over is given them again.
 from __future__ import annotations
 
 from rocketmq_conformance.models.broker.state import Topic
-from rocketmq_conformance.models.client.plan_words import HOLDS, NOTHING
+from rocketmq_conformance.models.client.plan_words import EVERY, HOLDS, NOTHING
 from rocketmq_conformance.models.client.start import TIMESTAMP
-from rocketmq_conformance.models.client.whole_moves import RETRIES, SEND_BACK, Deliver, Fail, Listen, Mend
+from rocketmq_conformance.models.client.whole_moves import CLOSING, RETRIES, SEND_BACK, Deliver, Fail, Listen, Mend
 from rocketmq_conformance.models.client.whole_push import NO_OWNER, Setting, WholePushModel, WholePushState, shown
 from rocketmq_conformance.models.outcome import Value
-from rocketmq_conformance.models.rule import Answer, Reason
+from rocketmq_conformance.models.rule import Answer, Reason, Rule
 
+RULES = (
+    Rule(
+        "WHOLE-BACK-ALONE",
+        "A request to take a message back that is refused by any code, or not answered, or whose connection is closed, "
+        "concerns that message alone: a copy of it is sent, once, and others are taken back.",
+        "DefaultMQPushConsumerImpl#sendMessageBack, MQClientAPIImpl#consumerSendMessageBack @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "WHOLE-BACK-ONCE",
+        "The answer to a request to take a message back that comes a second late, or more than once, counts as one in "
+        "time: no copy of the message is sent, and the next one is not taken for answered.",
+        "MQClientAPIImpl#consumerSendMessageBack @ 4.0.0, 4.9.8, 5.5.0; "
+        "NettyRemotingAbstract#processResponseCommand @ 4.9.8, 5.3.3",
+    ),
+)
 _SHOWN = ("WHOLE-", "CONS-", "PULL-NON-1")
 #: Rules that decide what is seen, the first that fires; the kind of state, and what it is when messages come again.
 _DECIDING = (
+    ("WHOLE-BACK-ALONE", "one alone is sent back as a copy", "sent back again, and one alone as a copy"),
+    (
+        "WHOLE-BACK-ONCE",
+        "one alone is answered late, or twice",
+        "sent back again, and one alone answered late, or twice",
+    ),
     ("CONS-BACK-COPY", "sent back as copies", "sent back again"),
     ("CONS-BACK", "sent back", "sent back again"),
     ("CONS-1-DROPPED", "held, and lost", "held, and lost"),
@@ -27,6 +48,16 @@ _DECIDING = (
 )
 _IDLE = Reason(("CONS-1",), "nothing is new")
 _COMING = Reason(("CONS-1-BACK",), "nobody is there")
+
+
+def takes_back(state: WholePushState) -> bool:
+    """Does the broker take messages back?"""
+    return SEND_BACK not in state.group.fails
+
+
+def takes_back_of_one(state: WholePushState) -> bool:
+    """Does it, and does one member alone run? Others would take the queues of one that loses its connection."""
+    return takes_back(state) and len(state.group.members) == 1
 
 
 class WholeListenerModel(WholePushModel):
@@ -56,6 +87,15 @@ class WholeListenerModel(WholePushModel):
         """The broker refuses requests to take a message back from now on, or takes them again."""
         move = Fail(SEND_BACK) if refuses else Mend()
         return self._look(state._replace(group=self._group.move(state.group, move)))
+
+    def refuse_one(self, state: WholePushState, queue: int, answer: str) -> Answer[WholePushState]:
+        """A message arrives in every queue, and the request to take that of one queue back is answered in this way."""
+        failing = state.group._replace(fails={SEND_BACK: Fail(SEND_BACK, answer, queue=queue)})
+        after, seen, why = self.send(state._replace(group=failing), EVERY)
+        group = after.group._replace(fails={})
+        if answer in CLOSING and "WHOLE-BACK-ALONE" in why.rules:
+            group = group._replace(members={name: one._replace(cut=True) for name, one in group.members.items()})
+        return after._replace(group=group), seen, why
 
     def _begun(self, setting: Setting) -> WholePushState:
         state = super()._begun(setting)

@@ -35,7 +35,7 @@ RULES = (
     Rule(
         "WHOLE-LOAD-END",
         "A consumer that is shut down while a listener is busy with a message commits the offset of that message: "
-        "whoever has the queue next is given it, and what came behind it, again.",
+        "the next owner of the queue is given it, and what came behind it, again.",
         "DefaultMQPushConsumerImpl#shutdown, ProcessQueue#removeMessage @ 4.0.0, 4.9.8, 5.3.3",
     ),
     Rule(

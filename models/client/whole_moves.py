@@ -40,12 +40,19 @@ STRANGER = "a stranger"
 
 class Fail(NamedTuple):
     """From now on a request is played by a fault; ``later``: the next one about the topic is still answered. With a
-    ``queue``, by its number, those that are about it alone, or about the topic alone or its group (EVERY)."""
+    ``queue``, by its number, those that are about it alone, or about the topic alone or its group (EVERY); with queues
+    to be ``among``, those about each of these: all of a broker, or all of a topic."""
 
     request: str
     fault: str = "SYSTEM_ERROR"
     later: bool = False
     queue: int | None = None
+    among: tuple[int, ...] = ()
+
+    @property
+    def is_alone(self) -> bool:
+        """Is it about one thing alone?"""
+        return self.queue is not None or bool(self.among)
 
 
 class Mend(NamedTuple):

@@ -5,6 +5,8 @@ subscribed from its start. Groups whose members subscribe to different topics ar
 subscriptions of the heartbeat that came last, and queues are divided among all members, whatever they subscribe to. Who
 is refused a pull, and for how long, depends there on whose timer was last.
 
+One kind of request may fail for one topic alone, while both are subscribed to (WHOLE-ANS-ALONE).
+
 Both topics begin alike. Queues have numbers of their own: those of the other topic come after those of the first one.
 """
 
@@ -15,10 +17,11 @@ from dataclasses import replace
 from rocketmq_conformance.models.broker.send import send
 from rocketmq_conformance.models.broker.state import BrokerState, Topic
 from rocketmq_conformance.models.client.initial_broker import TIMES
+from rocketmq_conformance.models.client.lone_answers import beside, way_of
 from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
 from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.client.whole_group_state import WholeGroup, number_of, seen_queues
-from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES, Subscribe, Unsubscribe
+from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES, ROUTE, Fail, Subscribe, Unsubscribe
 from rocketmq_conformance.models.client.whole_push import Setting, WholePushModel, WholePushState, reason_of, shown
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.rule import Answer, Reason
@@ -30,6 +33,21 @@ _ENDED = ("WHOLE-SUBSCRIBE", "REB-SUB-1", "REB-TRUNC-1", "TIMER-BEAT")
 def is_subscribed(group: WholeGroup) -> bool:
     """Do members subscribe to the other topic?"""
     return group.topology.other_topic not in group.unsubscribed
+
+
+def may_fail(state: object) -> bool:
+    """Are both topics subscribed to by a member that runs?"""
+    return isinstance(state, WholePushState) and bool(state.group.members) and is_subscribed(state.group)
+
+
+def may_join(state: object) -> bool:
+    """Are all routes answered? Without one a member does not know the queues that the others leave to it."""
+    return isinstance(state, WholePushState) and ROUTE not in state.group.fails
+
+
+def is_mended(state: object) -> bool:
+    """Does no request fail?"""
+    return isinstance(state, WholePushState) and not state.group.fails
 
 
 def with_other_topic(topology: Topology, broker: BrokerState) -> BrokerState:
@@ -85,6 +103,25 @@ class WholeSubscriptionsModel(WholePushModel):
         state = state._replace(group=self._group.move(state.group, Unsubscribe()))
         return self._because(_ENDED, "unsubscribed", state)
 
+    def fail_of(self, state: WholePushState, topic: int, request: str) -> Answer[WholePushState]:
+        """From now on a request about one topic is refused, and no other one."""
+        move = Fail(request, among=tuple(self._queues_of(topic)))
+        group = self._mended(state.group, but=request)
+        return self._look(state._replace(group=self._group.move(group, move)))
+
+    def mend(self, state: WholePushState) -> Answer[WholePushState]:
+        """Every request is answered again."""
+        mended, seen, why = super().mend(state)
+        for move in state.group.fails.values() if state.group.members else ():
+            rules = dict.fromkeys((*way_of(move).rules, *why.rules))
+            why = replace(why, rules=tuple(rules), kind=f"answered again: {move.request}")
+        return mended, seen, why
+
+    def _queues_of(self, topic: int) -> range:
+        """The numbers of the queues of a topic, by its number."""
+        others = len(self._topology.topic_queues[self._topology.other_topic])
+        return range(OTHER_QUEUES, OTHER_QUEUES + others) if topic else range(OTHER_QUEUES)
+
     def _because(self, rules: tuple[str, ...], kind: str, state: WholePushState) -> Answer[WholePushState]:
         """What is seen after members were given a command, if there are any."""
         state, seen, why = self._look(state)
@@ -111,6 +148,10 @@ class WholeSubscriptionsModel(WholePushModel):
             why = _also(why, "of both topics")
         elif group.members and self._waits(state):
             why = _also(why, "and messages of the other topic wait")
+        lone = [rule for rule in why.rules if rule.startswith("WHOLE-ANS-")]
+        for request in group.fails if lone else ():
+            kind = f"{request} fails for one topic{beside(group.reasons)}"
+            why = replace(why, rules=tuple(dict.fromkeys((*lone, *why.rules))), kind=kind)
         return shown(state, (*seen, said), why)
 
     def _waits(self, state: WholePushState) -> bool:

@@ -1,7 +1,7 @@
 """A conformance test kit for the consumer side of Apache RocketMQ.
 
-The names of this module are the public interface; docs/api.md says what each is for. Each of them is imported when it
-is first used, so that importing the package costs nothing. The four rooms of the house are subpackages: ``models``
+The names of this module are the public interface; docs/reference/api.md says what each is for. Each is imported when
+it is first used, so that importing the package costs nothing. The four rooms of the house are subpackages: ``models``
 (what must be true), ``suites`` (what to try), ``conformance`` (how to try it) and ``reports`` (what was seen).
 """
 
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
     from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "ANSWER",

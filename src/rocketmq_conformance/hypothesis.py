@@ -1,4 +1,4 @@
-"""Hypothesis for your own tests: a machine for any suite, and strategies for plans and values; docs/hypothesis.md."""
+"""Hypothesis for your own tests: machines for suites, strategies for plans and values (docs/tutorial/hypothesis.md)."""
 
 from rocketmq_conformance.conformance.stateful import ConformanceMachine, machine
 from rocketmq_conformance.conformance.strategies import (

@@ -11,6 +11,9 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from rocketmq_conformance.models.client.whole_group_state import seen_queues
+from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES
+from rocketmq_conformance.models.client.whole_push import NO_OWNER, WholePushState
 from rocketmq_conformance.models.outcome import Expected, agrees
 from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.suites.declare.operation import OperationSpec, Side
@@ -23,9 +26,14 @@ if TYPE_CHECKING:
 #: Rules that say when a round begins, and those that say what a client then does while requests fail: where one of
 #: these is at work, it decides what is seen.
 _ROUNDS = ("REB-SVC-WAKE", "REB-SVC-1")
+#: What members do once others have come or gone: when, and how queues are divided.
+_CHANGES = frozenset(("REB-SVC-WAKE", "WHOLE-SHARE"))
 _FAILING = frozenset(
     f"WHOLE-{name}" for name in ("UNHEARD", "LIST", "UNREAD", "MISTAKEN", "PULL", "LOST", "SILENT", "LATE")
 )
+#: Where no rule of a step decides what is stored, it is the first of these that the step has, else the last: what a
+#: consumer stores is its own, whatever else happened.
+_STORES = ("WHOLE-SHARE", "WHOLE-LOCK", "WHOLE-COMMIT")
 
 
 def named_parts(spec: OperationSpec, answer: Expected) -> dict[str, Expected] | None:
@@ -85,10 +93,48 @@ def responsible(suite: Suite, step: Step) -> str:
     name, *others = differing_parts(spec, step.expected, step.observed) or [""]
     deciding = spec.answer.get(name, ())
     by_part = (deciding, *(spec.answer[other] for other in others if other not in spec.idle))
-    found = next((rule for part in by_part for rule in rules if rule in part), rules[0] if rules else "")
+    found = next((rule for part in by_part for rule in rules if rule in part), "")
     if found in _ROUNDS or found not in deciding:
-        return next((rule for rule in rules if rule in _FAILING), found)
-    return found
+        found = next((rule for rule in rules if rule in _FAILING), found)
+    if not found and _STORES[-1] in deciding:
+        return next((rule for rule in _STORES if rule in rules), _STORES[-1])
+    if found in _CHANGES and name == "places" and _CHANGES.issubset(rules) and (missed := _missed(step)) is not None:
+        return "REB-SVC-WAKE" if missed else "WHOLE-SHARE"
+    if found == "WHOLE-SUBSCRIBE" and name == "places" and _is_of_first_topic(step.expected, step.observed):
+        return next((rule for rule in _ROUNDS if rule in rules), found)
+    return found or next(iter(rules), "")
+
+
+def _missed(step: Step) -> bool | None:
+    """Do queues have other owners than expected because members do not know that others have come or gone: are they
+    where they were before? None when the owners are those that are expected."""
+    if not isinstance(step.before, WholePushState):
+        return None
+    group, stayed = step.before.group, step.after.group.members.keys()
+    pulled = {
+        queue: index
+        for index, name in enumerate(group.topology.members)
+        if name in group.members.keys() & stayed
+        for queue in group.members[name].pulls
+    }
+    before = (pulled.get(queue, NO_OWNER) for queue in seen_queues(group.topology, group.broker))
+    owners = zip(before, _owners(step.expected), _owners(step.observed), strict=False)
+    differ = [(was, now) for was, wanted, now in owners if now != wanted]
+    return all(was == now for was, now in differ) if differ else None
+
+
+def _owners(answer: Expected) -> list[Expected]:
+    """Who has each queue by an answer."""
+    places = answer[0] if isinstance(answer, tuple) else ()
+    return [place[0] for place in places if isinstance(place, tuple)] if isinstance(places, tuple) else []
+
+
+def _is_of_first_topic(expected: Expected, observed: Expected) -> bool:
+    """Do places differ of a queue that is not of the other topic?"""
+    assert isinstance(expected, tuple)
+    assert isinstance(observed, tuple)
+    wanted, given = expected[0], observed[0]
+    return isinstance(wanted, tuple) and isinstance(given, tuple) and wanted[:OTHER_QUEUES] != given[:OTHER_QUEUES]
 
 
 def filled(spec: OperationSpec, expected: Expected, observed: Expected) -> tuple[Expected, tuple[str, ...]]:

@@ -7,8 +7,8 @@ suite's name::
     [project.entry-points."rocketmq_conformance.suites"]
     retry-delay = "own_suite.retry_delay:SUITE"
 
-A run goes through them in this order: by side (pure, client, whole, broker); on each side first those of an ordinary
-run, then those that are only run when they are named; and then by name.
+A run goes through them in this order: by side (pure, client, whole, grpc, broker); on each side first those of an
+ordinary run, then those that are only run when they are named; and then by name.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 #: The package of the kit's suites, which stands above this one and is named, not imported.
 PACKAGE = "rocketmq_conformance.suites"
-_SIDES = (Side.PURE, Side.CLIENT, Side.WHOLE, Side.BROKER)
+_SIDES = (Side.PURE, Side.CLIENT, Side.WHOLE, Side.GRPC, Side.BROKER)
 
 
 class DiscoveryError(Exception):
@@ -112,6 +112,14 @@ def _distribution(entry: EntryPoint) -> str:
 
 #: The suites of this installation.
 SUITES = Suites()
+
+
+def suite_of(suite: str | Suite) -> Suite:
+    """A suite, or that of a name; ValueError when there is none."""
+    known = suite if isinstance(suite, Suite) else SUITES.get(suite)
+    if known is None:
+        raise ValueError(f"No suite is called {suite!r}: `rocketmq-conformance list suites` names them all.")
+    return known
 
 
 @cache

@@ -28,19 +28,25 @@ from typing import Any, ClassVar, Self, TypeVar, dataclass_transform, get_args, 
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.choices import Choices
 from rocketmq_conformance.suites.declare.domain import Domain, Duration, Fault, Requests, Schema
-from rocketmq_conformance.suites.declare.wording import Wording, text, worded
+from rocketmq_conformance.suites.declare.wording import Exchange, Wording, text, worded
 
 
 class Side(Enum):
     """The part that an operation belongs to: pure (no state), client, whole (a consumer that runs by itself, judged by
-    its traffic), broker, or the world around them."""
+    its traffic), grpc (the same over the gRPC protocol), broker, or the world around them."""
 
     PURE = "pure"
     CLIENT = "client"
     WHOLE = "whole"
+    GRPC = "grpc"
     BROKER = "broker"
     #: Played by the runner on the fake broker; the implementation never sees it.
     WORLD = "world"
+
+    @property
+    def runs_by_itself(self) -> bool:
+        """Is it a consumer that runs by itself, so that every step takes seconds where its timers are real?"""
+        return self in (Side.WHOLE, Side.GRPC)
 
 
 #: Past so many combinations an operation is drawn field by field instead of from a table.
@@ -93,6 +99,10 @@ class OperationSpec:
     should: tuple[str, ...]
     #: How the parts of the answer are put into words, by name; "" stands for an answer without named parts.
     words: Mapping[str, Wording]
+    #: The requests of which an answer says when they were asked and answered, to be drawn side by side.
+    history: Callable[[Any], list[Exchange]] | None
+    #: The same of its arguments, where their domains do not say it.
+    said: Mapping[str, Wording]
     #: Ms of the plan that pass within it, by its arguments; None when none do. Only a virtual clock can do that.
     lasts: Callable[..., int] | None
     #: Places of the arguments that an implementation gets: all but faults and durations.
@@ -203,7 +213,7 @@ class Operation:
         return f"{type(self).__name__}({self._inside()})"
 
     def _inside(self) -> str:
-        words = {name: getattr(domain, "words", None) for name, domain in self.spec.domains}
+        words = {name: getattr(of, "words", None) or self.spec.said.get(name) for name, of in self.spec.domains}
         return ", ".join(f"{name}={_argument(words[name], value)}" for name, value in vars(self).items())
 
     def __eq__(self, other: object) -> bool:
@@ -264,6 +274,8 @@ def operation(
     idle: tuple[str, ...] = (),
     should: tuple[str, ...] = (),
     words: Wording | Mapping[str, Wording] = MappingProxyType({}),
+    history: Callable[[Any], list[Exchange]] | None = None,
+    said: Mapping[str, Wording] = MappingProxyType({}),
 ) -> Callable[[type[O]], type[O]]:
     """Declare an operation. The class must derive from :class:`Operation`.
 
@@ -301,6 +313,8 @@ def operation(
             idle=idle,
             should=should,
             words={"": words} if callable(words) else words,
+            history=history,
+            said=said,
             given=tuple(given),
             faults=tuple((at, domain.kind) for at, (_, domain) in enumerate(domains) if isinstance(domain, Fault)),
         )

@@ -36,7 +36,7 @@ from rocketmq_conformance.suites.declare.indeterminate import (
     unanswered,
 )
 from rocketmq_conformance.suites.declare.measured_time import LEFT_OUT, Elapsed, Ready, Span, depends_on_time
-from rocketmq_conformance.suites.declare.operation import OperationSpec, Side
+from rocketmq_conformance.suites.declare.operation import OperationSpec
 from rocketmq_conformance.suites.declare.step import Step
 from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
@@ -149,7 +149,7 @@ class Oracle:
         if isinstance(outcome, Err) and indeterminate and not spec.may_be_indeterminate:
             ended = f"{self._suite.operation(row)} ended in {outcome_class(observed)}, which decides nothing"
             # what brokers say of being busy is never twice the same
-            said = outcome.detail if self._suite.side is Side.WHOLE else ""
+            said = outcome.detail if self._suite.side.runs_by_itself else ""
             return Undecided(f"{ended}: {said}" if said else ended)
         if indeterminate or self._possible:
             try:
@@ -169,6 +169,8 @@ class Oracle:
         else:
             given = (observed, *row[1]) if spec.observes else row[1]
             self._state, expected, why = self._bound.by_position[row[0]](before, *given)
+        if why.unpromised:
+            return Undecided(f"{spec.name}: {why.kind} ({', '.join(why.rules)})")
         step = Step(row, before, self._state, expected, observed, why)
         if isinstance(outcome, Ok) and outcome.unshown:
             step = step._replace(unshown=outcome.unshown)

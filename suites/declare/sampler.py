@@ -95,7 +95,7 @@ def _spread(entries: Sequence[Any], share: int) -> list[Any]:
     return list(chain.from_iterable(repeat(entry, ends[at + 1] - ends[at]) for at, entry in enumerate(entries)))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def sampler(suite: Suite, profile: Profile) -> Sampler:
     """The sampler of a suite; its table is built once."""
     return Sampler(suite, profile)

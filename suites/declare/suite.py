@@ -74,6 +74,8 @@ class Suite:
     limits: tuple[RuleLimit, ...] = ()
     #: Rules that are not in the kit's rule book: those of a suite in another package.
     own_rules: tuple[Rule, ...] = ()
+    #: Is there anything in it for a profile? Not where the release does not know what it is about.
+    has: Callable[[Profile], bool] = lambda profile: True
     #: Is the suite part of an ordinary run? Slow ones (restarts) are run only when they are named.
     ordinary: bool = True
     #: About how long a case takes by itself where what it waits for is real: restarts of a broker, timers at their
@@ -83,6 +85,9 @@ class Suite:
     beginning: str = ""
     #: Has a plan the same answers every time? Not when the outcome of a request depends on timing.
     repeatable: bool = True
+    #: How often a plan is played until it diverges, when a shorter one is looked for or it is replayed: more than once
+    #: where that takes luck.
+    tries: int = 1
     #: How often a difference on a real clock must show again before it is a divergence.
     confirmations: int = 0
 
@@ -120,6 +125,8 @@ class Suite:
 
     def offered(self, profile: Profile) -> Sequence[int]:
         """Positions of the operations that the profile has."""
+        if not self.has(profile):
+            return []
         return [at for at, op in enumerate(self.operations) if op.spec.offered(profile)]
 
     def lacking(self, profile: Profile, rows: Iterable[Row]) -> str:

@@ -14,6 +14,8 @@ from typing import Any
 #: A text, or entries by name, at any depth.
 Worded = str | Mapping[str, "Worded"]
 Wording = Callable[[Any], Worded]
+#: A request of a history in words: who asked, what, when it was sent and answered (None: never), and the answer.
+Exchange = tuple[str, str, int, int | None, str]
 
 #: Stands where one of two values has no such entry, and for a value without entries.
 NOTHING = "nothing"
@@ -95,6 +97,14 @@ def worded(wording: Wording, value: Any) -> Worded:
         return wording(value)
     except _UNFIT:
         return repr(value)
+
+
+def exchanges(history: Callable[[Any], list[Exchange]], value: Any) -> list[Exchange]:
+    """The requests of a history; none if the value is of another form."""
+    try:
+        return history(value)
+    except _UNFIT:
+        return []
 
 
 def text(words: Worded) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
 from rocketmq_conformance.models.client import whole_end
+from rocketmq_conformance.models.client.plan_words import EVERY
 from rocketmq_conformance.models.client.whole_group_state import WholeMember
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Guard, Offered, Side, operation
@@ -18,6 +19,8 @@ from rocketmq_conformance.suites.declare.wording import (
     each,
     fields,
     listed,
+    number,
+    numbers,
     plain,
     text,
 )
@@ -96,6 +99,30 @@ def words(queue: Callable[[int], str] = queue_name) -> Mapping[str, Wording]:
     }
 
 
+def arguments(queue: Callable[[int], object] = plain) -> Mapping[str, Wording]:
+    """The arguments of operations in words, by name: what a number stands for where it is no number of a member, a
+    queue or an offset, and no count; ``queue`` names the queues of a suite by their places."""
+    return {
+        **dict.fromkeys(("member", "first", "second", "before", "after", "offset", "topic"), plain),
+        "broker": number({0: "the first", 1: "the second"}),
+        "queue": lambda number: "every queue" if number == EVERY else str(queue(number)),
+        "queues": lambda chosen: numbers(chosen) if isinstance(chosen, tuple) else plain(chosen),
+        "stored": OFFSET_OR_NONE,
+        "node": number({0: "the master", 1: "the slave"}),
+        "written": number({0: "as many", 1: "one more", -1: "one fewer"}),
+    }
+
+
+ARGUMENTS = arguments()
+
+
+def beginning(
+    sentence: str, *, weight: int = 1, said: Mapping[str, Wording] = ARGUMENTS
+) -> Callable[[type[O]], type[O]]:
+    """Declare the operation that says how a case begins: nothing is seen after it."""
+    return operation(sentence, side=Side.WHOLE, weight=weight, said=said)
+
+
 def stored(offsets: Mapping[tuple[str, str, int], int]) -> str:
     """What the broker of a model has stored: the offsets of each topic's queues."""
     return f"stored [{text({f'{topic} queue {number}': str(at) for (_, topic, number), at in offsets.items()})}]"
@@ -125,6 +152,20 @@ UNREAD_LIMIT = RuleLimit(
     client="5.0.0-ALPHA",
     because="5.0.0-ALPHA alone takes no response of the broker for one without an offset (API-QCO-1)",
 )
+#: Where the question for the stored offset alone fails of those by which a queue begins, and is not answered that there
+#: is none.
+QUERY_LIMITS = (
+    RuleLimit(
+        rules=("WHOLE-UNREAD",),
+        client="5.0.0-ALPHA+",
+        because="up to 4.9.8 and in 5.0.0-PREVIEW any refusal says that nothing is stored",
+    ),
+    RuleLimit(
+        rules=("WHOLE-MISTAKEN",),
+        client="up to 5.0.0-PREVIEW",
+        because="from 5.0.0-ALPHA on QUERY_NOT_FOUND alone says that nothing is stored",
+    ),
+)
 
 
 def seen(*parts: str) -> str:
@@ -146,6 +187,7 @@ class Moves:
     should: tuple[str, ...] = ()
     offered: Offered = lambda profile: True
     words: Mapping[str, Wording] = field(default_factory=words)
+    said: Mapping[str, Wording] = field(default_factory=lambda: ARGUMENTS)
 
     def move(self, sentence: str, *, weight: int = 1, guard: Guard | None = None) -> Callable[[type[O]], type[O]]:
         """Declare a move: an operation of whole consumers."""
@@ -160,6 +202,7 @@ class Moves:
             idle=self.idle,
             should=self.should,
             words=self.words,
+            said=self.said,
         )
 
     def end(self, sentence: str, *, weight: int, guard: Guard | None = None) -> Callable[[type[O]], type[O]]:

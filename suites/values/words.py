@@ -32,7 +32,10 @@ BOUNDS = fields({"min": plain, "max": plain})
 #: Messages with the times at which they were stored.
 STORED_AT = keyed(lambda at: f"message {at}", lambda at: f"stored at {at}")
 #: A reset: the offsets, and those that members were notified of.
-RESET = fields({"reset": OFFSETS, "members are notified of": OFFSETS})
+_RESET = {"reset": OFFSETS, "members are notified of": OFFSETS}
+RESET = fields(_RESET)
+#: The same, and the form in which members get theirs.
+RESET_FORM = fields({**_RESET, "as": bare})
 #: What a pull of a group's member asks for.
 ASKED = fields({"offset": plain, "offset to commit": OFFSET_OR_NONE, "commits": plain})
 #: Messages (offset, tag).

@@ -55,4 +55,4 @@ def test_a_test_of_another_project_gets_a_broker_as_it_is_marked(tmp_path: Path)
 
 
 def test_the_mark_is_documented() -> None:
-    assert "@pytest.mark.rocketmq_broker(version=" in (ROOT / "docs" / "fake-broker.md").read_text("utf-8")
+    assert "@pytest.mark.rocketmq_broker(version=" in (ROOT / "docs" / "guides" / "fake-broker.md").read_text("utf-8")

@@ -179,7 +179,10 @@ class First:
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda folder: machine("remote"), "There is no suite 'remote': `rocketmq-conformance list suites` names them"),
+        (
+            lambda folder: machine("remote"),
+            "No suite is called 'remote': `rocketmq-conformance list suites` names",
+        ),
         (lambda folder: machine("remote-store", operations=["sit"]), "remote-store has no operation 'sit': it has"),
         (lambda folder: machine("pull", plans=[plan_file(folder, SHOWS)]), "is a plan of remote-store, not of pull."),
         (lambda folder: machine("pull", plans=[folder / "none"]), "cannot be read (No such file or directory)"),

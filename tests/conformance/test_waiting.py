@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocketmq_conformance.conformance.waiting import looks, wait_until
+from rocketmq_conformance.conformance.waiting import fair_looks, looks, wait_until
 
 
 class Clock:
@@ -39,3 +39,18 @@ def test_a_machine_that_is_too_busy_to_look_has_more_time(pause: float, least: i
         seen.append(last)
         clock.sleep(pause)
     assert seen == [False] * (often - 1) + [True]
+
+
+@pytest.mark.parametrize(("pause", "often", "over"), [(0.5, 7, 3.5), (2.0, 4, 8.0), (3.0, 4, 12.0)])
+def test_a_look_that_takes_long_counts_two_pauses(pause: float, often: int, over: float) -> None:
+    clock = Clock()
+    seen = [clock.sleep(pause) for _ in fair_looks(3.0, 0.5, 20.0, clock)]
+    assert (len(seen), clock.now) == (often, 100 + over)
+
+
+def test_a_machine_that_never_gets_its_turn_decides_nothing() -> None:
+    clock = Clock()
+    slow = (clock.sleep(11.0) for _ in fair_looks(3.0, 0.5, 20.0, clock))
+    with pytest.raises(TimeoutError, match=r"not come within 20 s, on a machine that is busy"):
+        list(slow)
+    assert clock.now == 122.0

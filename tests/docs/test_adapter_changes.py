@@ -10,7 +10,7 @@ from places import ROOT
 
 from rocketmq_conformance.conformance import adapter
 
-PAGE = (ROOT / "docs" / "adapter-changes.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "reference" / "adapter-changes.md").read_text("utf-8")
 
 
 def test_it_names_every_class_method_and_field() -> None:

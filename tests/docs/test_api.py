@@ -17,11 +17,11 @@ import rocketmq_conformance
 from rocketmq_conformance import hypothesis as by_hypothesis
 
 PACKAGE = "rocketmq_conformance"
-API = ROOT / "docs" / "api.md"
+API = ROOT / "docs" / "reference" / "api.md"
 PUBLIC = set(rocketmq_conformance.__all__)
 #: What the module for tests by Hypothesis has.
 BY_HYPOTHESIS = set(by_hypothesis.__all__)
-HYPOTHESIS = ROOT / "docs" / "hypothesis.md"
+HYPOTHESIS = ROOT / "docs" / "tutorial" / "hypothesis.md"
 
 
 def python_blocks(page: Path) -> list[str]:
@@ -33,7 +33,7 @@ def shown_code() -> Iterator[tuple[str, str]]:
     """What users are shown: the name of a file, and Python code in it."""
     for path in sorted((ROOT / "examples").rglob("*.py")):
         yield path.name, path.read_text(encoding="utf-8")
-    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
         for block in python_blocks(page):
             yield page.name, block
 

@@ -8,8 +8,8 @@ from places import ROOT
 
 from rocketmq_conformance.conformance.targets.mutants import MUTANTS
 
-DEFECTS = (ROOT / "docs" / "defects.md").read_text("utf-8")
-WORDS = (ROOT / "docs" / "words.md").read_text("utf-8")
+DEFECTS = (ROOT / "docs" / "reference" / "defects.md").read_text("utf-8")
+WORDS = (ROOT / "docs" / "reference" / "words.md").read_text("utf-8")
 
 
 def _sections(text: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""docs/claims.md: its rules exist and were confirmed, and its commands show them."""
+"""docs/explanation/claims.md: its rules exist and were confirmed, and its commands show them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
 from rocketmq_conformance.models.release import NEWEST
 from rocketmq_conformance.models.rulebook import RULES
 
-PAGE = (ROOT / "docs" / "claims.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "explanation" / "claims.md").read_text("utf-8")
 CONFIRMED = {row.rule for row in KeptRows(ROOT / "docs" / "proof").rows() if row.cases and not row.differences}
 #: Of each claim its rules, and its command.
 CLAIMS = {
@@ -26,10 +26,10 @@ CLAIMS = {
 
 
 def test_every_claim_has_an_answer_rules_and_a_command() -> None:
-    titles = re.findall(r"^### (.+)$", PAGE, re.MULTILINE)
+    titles = re.findall(r'^### (".+)$', PAGE, re.MULTILINE)
     assert list(CLAIMS) == titles
     assert len(titles) >= 20
-    answers = re.findall(r"^### .+\n\n\*\*.+?\*\*", PAGE, re.MULTILINE)
+    answers = re.findall(r'^### ".+\n\n\*\*.+?\*\*', PAGE, re.MULTILINE)
     assert len(answers) == len(titles)
 
 

@@ -1,5 +1,5 @@
 """Counts in the README, and of the rules that programs show, are those of the project, which REWRITE_GOLDEN writes; all
-other figures of the README are those of docs/measured.md."""
+other figures of the README are those of docs/reference/measured.md."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def shown_with(command: str, *suites: str) -> set[str]:
 
 
 def counts_of_programs() -> Iterator[tuple[str, object]]:
-    """The same of docs/client.md."""
+    """The same of docs/reference/client.md."""
     pushes = shown_with(
         "", "whole-push", "whole-answers", "whole-brokers", "whole-topologies", "whole-slaves", "whole-allocation"
     )
@@ -76,7 +76,7 @@ def counts_of_programs() -> Iterator[tuple[str, object]]:
 
 
 def counts_of_traffic() -> Iterator[tuple[str, object]]:
-    """The same of docs/client-judging.md."""
+    """The same of docs/explanation/client-judging.md."""
     suites = [suite for suite in SUITES.values() if suite.side is Side.WHOLE]
     hello = Hello("a program", "1", sides=(Side.WHOLE.value,))
     listed = list(listed_rules(suites, hello, Profile(), {}, quirks=False))
@@ -98,8 +98,8 @@ def counts_of_traffic() -> Iterator[tuple[str, object]]:
 
 COUNTED = {
     "README.md": counts_of_the_project,
-    "docs/client.md": counts_of_programs,
-    "docs/client-judging.md": counts_of_traffic,
+    "docs/reference/client.md": counts_of_programs,
+    "docs/explanation/client-judging.md": counts_of_traffic,
 }
 
 
@@ -130,5 +130,5 @@ def test_figures_in_the_readme_are_measured_ones() -> None:
     _, _, text = (ROOT / "README.md").read_text("utf-8").partition("\n## Measured\n")
     cells = [line.split(" | ")[1] for line in text.splitlines() if line.startswith("| ")][1:]
     written = figures(str([cell for cell in cells if re.fullmatch(r"[\d,]+ of [\d,]+", cell)]))
-    measured = figures((ROOT / "docs" / "measured.md").read_text("utf-8"))
+    measured = figures((ROOT / "docs" / "reference" / "measured.md").read_text("utf-8"))
     assert figures(" ".join(cells)) - measured - written == set()

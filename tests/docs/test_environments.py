@@ -1,4 +1,4 @@
-"""docs/environments.md lists the environments of tox.ini, and says which of them ``tox run`` and ``.ci/run`` run."""
+"""The page of environments lists those of tox.ini, and says which of them ``tox run`` and ``.ci/run`` run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from configparser import ConfigParser
 
 from places import ROOT
 
-TABLE = (ROOT / "docs" / "environments.md").read_text("utf-8")
+TABLE = (ROOT / "docs" / "reference" / "environments.md").read_text("utf-8")
 CI = (ROOT / ".ci" / "run").read_text("utf-8")
 #: Of an environment: in ``tox run``, in ``.ci/run``, seconds.
 ROWS = {

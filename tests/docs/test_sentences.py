@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from long_sentences import Share, errors, helps, pages, ratio, sentences, words
+from places import ROOT
 
 
 def test_sentences_end_at_a_stop_an_item_or_a_block() -> None:
@@ -21,6 +22,12 @@ def test_sentences_end_at_a_stop_an_item_or_a_block() -> None:
 
 def test_a_piece_of_code_is_one_word() -> None:
     assert words("It's `run --seed 7` of 5.5.0, and 1,000 one-way commits.") == 8
+
+
+def test_a_guide_is_read_in_three_minutes() -> None:
+    guides = (ROOT / "docs" / "guides").glob("*.md")
+    length = {page.name: sum(map(words, sentences(page.read_text("utf-8")))) for page in guides}
+    assert {name: found for name, found in length.items() if found > 700} == {}
 
 
 @pytest.mark.parametrize("shares", [pages, helps, errors])

@@ -22,9 +22,11 @@ FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
 #: Actions of others, by the release that is used.
 ACTIONS = {
     "actions/checkout@v4",
+    "actions/download-artifact@v4",
     "actions/setup-java@v4",
     "actions/setup-python@v5",
     "actions/upload-artifact@v4",
+    "pypa/gh-action-pypi-publish@release/v1",
 }
 
 
@@ -44,8 +46,8 @@ def watch() -> ModuleType:
     return module
 
 
-def test_there_are_checks_brokers_and_a_release_watch() -> None:
-    assert [path.stem for path in WORKFLOWS] == ["brokers", "checks", "release-watch"]
+def test_there_are_checks_brokers_releases_and_a_watch_of_those_of_rocketmq() -> None:
+    assert [path.stem for path in WORKFLOWS] == ["brokers", "checks", "release-watch", "release"]
 
 
 def test_workflows_use_what_is_there_and_are_given_nothing_else() -> None:
@@ -63,7 +65,7 @@ def test_the_environments_of_tox_that_are_run_are_the_two_lines_of_the_readme() 
 
 
 def test_the_watch_is_run_as_its_workflow_runs_it() -> None:
-    (line,) = [one["run"] for one in steps(WORKFLOWS[-1]) if "release_watch" in one.get("run", "")]
+    (line,) = [one["run"] for path in WORKFLOWS for one in steps(path) if "release_watch" in one.get("run", "")]
     command = [sys.executable, *line.split()[1:], "--help"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0

@@ -21,7 +21,8 @@ from rocketmq_conformance.conformance.campaign.analysis.discovery import COLUMNS
 from rocketmq_conformance.conformance.campaign.tables import blocks
 from rocketmq_conformance.conformance.campaign.tables.packing import signed
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, open_campaign
-from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, RUNS, VERSION
+from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, RUNS
+from rocketmq_conformance.conformance.campaign.tables.version import VERSION
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.divergence import format_result
 from rocketmq_conformance.conformance.engine.judge import Judge, digest, fingerprint_of
@@ -169,6 +170,7 @@ def _rows(
 ) -> Rows:
     rows: Rows = {table: [] for table in BLOCKS}
     behaviours: dict[int, dict[str, Any]] = {}
+    voices = {cases[0].number: _voices(played.keys(), cases) for cases in zip(*played.values(), strict=True)}
     for address, cases in played.items():
         for one in cases:
             judged = one.judged
@@ -191,6 +193,8 @@ def _rows(
                     "transitions": sorted(transitions),
                     "reason": one.reason,
                     "unsupported": sorted(judged.unsupported) if judged else [],
+                    "voice": voices[one.number][address, False],
+                    "rules_voice": voices[one.number][address, True],
                 }
             )
             if one.verdict == DIVERGES:
@@ -202,6 +206,21 @@ def _rows(
     rows["behaviours"] = [row for number, row in behaviours.items() if number not in seen]
     seen |= behaviours.keys()
     return rows
+
+
+def _voices(addresses: Iterable[str], cases: Sequence[Played]) -> dict[tuple[str, bool], int]:
+    """The voice of every address in a case, and that of its rules."""
+    found: dict[tuple[str, bool], int] = {}
+    traces: list[list[str]] = []
+    for rules in (False, True):
+        for address, one in zip(addresses, cases, strict=True):
+            steps = one.judged.steps if one.judged else []
+            trace = [repr(step.expected if rules else step.observed) for step in steps]
+            alike = [at for at, other in enumerate(traces) if all(a == b for a, b in zip(trace, other, strict=False))]
+            if not alike:
+                traces.append(trace)
+            found[address, rules] = (alike[0] if alike else len(traces) - 1) + 1
+    return found
 
 
 def _observes(suite: Suite) -> bool:

@@ -12,7 +12,7 @@ from places import ROOT
 #: The changelog speaks of what there was.
 DOCUMENTS = [
     path
-    for path in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").rglob("*.md")])
+    for path in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")])
     if path.name != "CHANGELOG.md"
 ]
 _FENCED = re.compile(r"^ *```[a-z]*\n(.*?)^ *```", re.MULTILINE | re.DOTALL)

@@ -20,7 +20,6 @@ from rocketmq_conformance.conformance.cli.main import cli
 
 #: A sentence with more words is long.
 LIMIT = 35
-PAGES = [*DOCUMENTS, *sorted((ROOT / "docs" / "decisions").glob("*.md"))]
 #: The exceptions whose texts users may see.
 _ERRORS = re.compile(r"\w+(Error|Exception)|BadParameter|CouldNot")
 _ITEM = re.compile(r"\s*([-*]|\d+\.)\s+")
@@ -64,7 +63,7 @@ def share(file: str, texts: Iterator[str]) -> Share:
 
 
 def pages() -> list[Share]:
-    return [share(path.relative_to(ROOT).as_posix(), sentences(path.read_text("utf-8"))) for path in PAGES]
+    return [share(path.relative_to(ROOT).as_posix(), sentences(path.read_text("utf-8"))) for path in DOCUMENTS]
 
 
 def helps() -> list[Share]:

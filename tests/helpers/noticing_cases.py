@@ -77,7 +77,11 @@ def open_settled(mutant: Mutant, profile: Profile, clock: SteadyClock | None = N
 
 
 def notices(mutant: Mutant, case: NoticingCase) -> bool:
-    """Is a mutant noticed by one case, played alone, and with a rule?"""
+    """Is a mutant noticed by one case, played alone, and with a rule? Not by a covering plan that there was once."""
+    if case.tier == COVER and case.number >= len(
+        covering_plans.cases(SUITES[case.suite], profile_of(mutant, Profile()))
+    ):
+        return False
     judged = play(mutant, case)
     return judged.verdict == DIVERGES and bool(judged.steps[-1].why.rules)
 
@@ -126,8 +130,8 @@ def is_within(mutant: Mutant, case: NoticingCase) -> bool:
 
 
 def is_timed(mutant: Mutant) -> bool:
-    """Has the machine's clock a part in its answers? Then another case may notice it every time."""
-    of_polls = any(suite.name == broker_polling.SUITE.name for suite in suites_of(mutant))
+    """Has the machine's clock a part in its answers, or luck? Then another case may notice it every time."""
+    of_polls = any(suite.name == broker_polling.SUITE.name or suite.tries > 1 for suite in suites_of(mutant))
     return of_polls or clock_of(profile_of(mutant, Profile())) is time
 
 

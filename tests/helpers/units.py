@@ -116,7 +116,7 @@ def _digest(environment: str, unit: str) -> str:
 
 
 def _every_file() -> Iterator[Path]:
-    for folder in (*ROOMS, "src", "tests", "docs", "examples", "benchmarks", ".ci"):
+    for folder in (*ROOMS, "src", "tests", "docs", "examples", "benchmarks", ".ci", ".github", "changelog.d"):
         yield from (path for path in (ROOT / folder).rglob("*") if path.is_file() and not _MADE.search(str(path)))
     yield from (path for path in ROOT.iterdir() if path.is_file() and not path.name.startswith("."))
 

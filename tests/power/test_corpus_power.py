@@ -65,6 +65,12 @@ def unnoticed(
 
 
 def test_every_plan_of_a_broker_notices_a_mutant_and_every_mutant_is_noticed() -> None:
+    # held pulls are answered by the machine's clock: on a busy one an answer may be too late to be judged
+    assert any(all_is_noticed_by_brokers() for _ in range(3))
+
+
+def all_is_noticed_by_brokers() -> bool:
+    """Does every plan notice a mutant of a broker, and is every one noticed, on brokers that are new?"""
     mutants = {name: one for name, one in BROKER_MUTANTS.items() if not one.set_up and name not in BY_TIME}
     assert BROKER_MUTANTS.keys() >= BY_TIME
     with ExitStack() as open_stages:
@@ -82,8 +88,7 @@ def test_every_plan_of_a_broker_notices_a_mutant_and_every_mutant_is_noticed() -
             return Player(stage(name), Judge(suite, PROFILE)).one(next(numbers), rows).verdict == DIVERGES
 
         suites = {name: list(suites_of(mutant)) for name, mutant in mutants.items()}
-        # held pulls are answered by the machine's clock: on a busy one an answer may be too late to be judged
-        assert any(unnoticed(suites, notices) == ([], []) for _ in range(3))
+        return unnoticed(suites, notices) == ([], [])
 
 
 def test_every_plan_of_a_port_notices_a_mutant_and_every_mutant_is_noticed() -> None:

@@ -25,6 +25,7 @@ from rocketmq_conformance.reports.event import (
     RunStarted,
     Separator,
     SuiteEnded,
+    Voices,
 )
 from rocketmq_conformance.reports.jsonl import read
 from rocketmq_conformance.reports.kinds import MOST, MOST_OF_SUITE
@@ -101,6 +102,36 @@ def test_a_difference_between_implementations_is_reported_after_what_differs_fro
         lines_shown = text[text.index("Difference ") : text.index("Suites ─")]
         assert "compared with  python:myport.adapter:create\n" in lines_shown
         assert "separates      queue = 1: 100% of those that diverge, 12% of the others\n" in lines_shown
+
+
+def test_voices_say_who_parts_from_whom_and_since_when() -> None:
+    releases = [f"java-client:5.1.{number}" for number in range(5)]
+    stream = [event for event in events() if not isinstance(event, (DivergenceFound, SuiteEnded))]
+    ended = next(event for event in events() if isinstance(event, SuiteEnded))
+    parts = [dataclasses.replace(ended, address=one) for one in ("port", *releases)]
+    voices = Voices(
+        suite="remote-store",
+        cases=4711,
+        case=17,
+        addresses=[["port", *releases[:3]], [releases[3]], [releases[4]], []],
+        rules=[["port", *releases[:2]], [], [releases[4]], releases[2:4]],
+        since=[[releases[3], releases[2]], [releases[4], releases[3]]],
+    )
+    many = [dataclasses.replace(voices, cases=1) for _ in range(20)]
+    short, verbose = (printed([*stream[:-1], *parts, voices, *many, stream[-1]], verbose=one) for one in (False, True))
+    assert (
+        """
+remote-store  4,711  port, java-client:5.1.0 … java-client:5.1.2 (3), of which
+                     java-client:5.1.2 against the rules
+                     java-client:5.1.3, against its rules
+                     java-client:5.1.4
+                     the rules of java-client:5.1.2, java-client:5.1.3
+                     since java-client:5.1.3, java-client:5.1.4
+"""
+        in short
+    )
+    assert "9 rows of voices" in " ".join(short.split())
+    assert verbose.count("since java-client:5.1.3") == 21
 
 
 def test_very_many_kinds_are_not_all_shown() -> None:

@@ -35,6 +35,10 @@ from rocketmq_conformance.reports.kinds import MOST
 from rocketmq_conformance.reports.power import PowerReport
 
 RUNS = ("conforms", "diverges", "corpus", "undecided", "interrupted", "killed", "empty")
+#: A history of requests at the same time, of which one differs.
+REQUESTS = [
+    ["one", f"commit {n} to queue 0, as asked", str(n), str(n + 4), "done", "none" if n == 1 else ""] for n in range(9)
+]
 
 
 class Terminal(io.StringIO):
@@ -100,7 +104,7 @@ def test_a_kill_matrix_prints_the_golden_text() -> None:
 
 @pytest.mark.parametrize(("verbose", "place"), [(False, 1), (True, 3)])
 def test_the_documented_blocks_are_what_is_printed(verbose: bool, place: int) -> None:
-    documented = (GOLDEN.parents[1] / "docs" / "failure.md").read_text("utf-8").split("```\n")[place]
+    documented = (GOLDEN.parents[1] / "docs" / "guides" / "failure.md").read_text("utf-8").split("```\n")[place]
     assert documented.startswith(f"Divergence {2 if verbose else 1}: ")
     assert documented in printed(events("diverges"), verbose=verbose)
 
@@ -275,17 +279,19 @@ def test_divergences_add_at_most_twelve_lines_each_and_ten_blocks() -> None:
 
 
 @pytest.mark.parametrize("against", ["model", "python:my_port.adapter:make"])
-@pytest.mark.parametrize("steps", [0, 1, 2, 3, 4, 30])
-def test_a_short_block_has_its_lines_whatever_is_in_it(steps: int, against: str) -> None:
+@pytest.mark.parametrize(("steps", "requests"), [(0, 0), (1, 0), (2, 0), (3, 0), (4, 0), (30, 0), (1, 2), (30, 9)])
+def test_a_short_block_has_its_lines_whatever_is_in_it(steps: int, requests: int, against: str) -> None:
     [long] = of_kinds(suites=1, kinds=1, times=1)
     separates = [Separator(feature="queue = 1", diverging=1.0, others=0.125)] * 5
     one = dataclasses.replace(long, steps=long.steps[len(long.steps) - steps :], against=against, separates=separates)
+    one = dataclasses.replace(one, history=REQUESTS[:requests])
     stream = run_of_suites(1)
     for width in (60, 80, 120):
         with_it = printed([*stream[:-2], one, *stream[-2:]], width=width)
         block = re.search(r"^(Divergence|Difference) 1: .*?\nreplay [^\n]*\n\n", with_it, re.MULTILINE | re.DOTALL)
         assert block is not None
         assert block[0].count("\n") <= short_block.LINES
+        assert ("\ntime  " in block[0]) == bool(requests)
 
 
 def test_the_clearest_kinds_are_shown_one_of_each_rule() -> None:

@@ -30,8 +30,10 @@ from rocketmq_conformance.reports.event import (
     Separator,
     SuiteEnded,
     SuiteStarted,
+    Voices,
 )
 from rocketmq_conformance.reports.html import HtmlReport, html_page
+from rocketmq_conformance.reports.html_view import VOICES
 from rocketmq_conformance.reports.jsonl import read
 
 STREAMS = ("conforms", "diverges", "undecided", "interrupted", "killed", "empty", "campaign")
@@ -399,6 +401,14 @@ def test_long_plans_texts_and_conversations_are_cut_with_a_word() -> None:
     assert "and 46 more messages" in words
 
 
+def test_requests_at_the_same_time_are_drawn_from_sending_to_answer() -> None:
+    history = [["one", "lock queue 0", "0", "2", "(0,)", ""], ["two", "lock queue 0", "1", "", "", "none"]]
+    drawn = with_divergences(found(history=history)).one("ol", class_="bars")
+    assert drawn.words == "one, lock queue 0: (0,) two, lock queue 0: no answer, expected none no answer"
+    shapes = [[rect.attributes[name] for name in ("class", "x", "width")] for rect in drawn.all("rect")]
+    assert shapes == [["o", "0.0%", "83.33%"], ["d", "33.33%", "66.67%"]]
+
+
 @every(
     ("changes", "sentence"),
     [
@@ -486,6 +496,26 @@ def test_long_operations_are_broken_into_lines_that_fit_a_phone() -> None:
     assert len(lines) == 6
     assert all(len(line) <= 38 for line in lines)
     assert lines[-1].endswith("…")
+
+
+# --- voices ------------------------------------------------------------------------------------------------------
+
+
+def test_ways_in_which_implementations_part_are_rows_and_those_beyond_the_limit_are_counted() -> None:
+    voices = Voices(
+        suite="start-push",
+        cases=4711,
+        case=17,
+        addresses=[["port"], ["<b>"]],
+        rules=[["port", "<b>"], []],
+        since=[["<b>", "port"]],
+    )
+    section = shown([*GOOD[:-1], *[voices] * (VOICES + 3), GOOD[-1]]).one("section", id="voices")
+    rows = section.one("tbody").all("tr")
+    assert len(rows) == VOICES
+    assert [cell.words for cell in rows[0].all("td")][:2] == ["4,711", "17"]
+    assert [code.words for code in rows[0].all("code")] == ["port", "<b>, against its rules", "<b>"]
+    assert "3" in section.words.rpartition("way")[0].split()[-3:]
 
 
 # --- curves ------------------------------------------------------------------------------------------------------

@@ -43,6 +43,9 @@ CONFIGURED = {
     "BQ-COM-LMQ": Profile().configured({"enableLmq": "true"}),
     "BQ-PULL-BROKER": Profile().configured({"brokerPermission": "2"}),
     "SLV-PULL-READ": Profile().configured({"slaveReadEnable": "true"}),
+    "SLV-ACT-BACK": Profile().configured({"enableSlaveActingMaster": "true"}),
+    "SLV-ACT-OFFLINE": Profile().configured({"enableSlaveActingMaster": "true", "slaveReadEnable": "true"}),
+    "SLV-LOCK-STRICT": Profile().configured({"enableSlaveActingMaster": "true", "lockInStrictMode": "true"}),
 }
 #: Cases of a suite, and where they are long.
 CASES, OTHERWISE = 40, {"broker-process": 2, "broker-restart": 2, "broker-upgrade": 2}

@@ -14,12 +14,13 @@ from rocketmq_conformance.conformance.adapter import Hello, Shared
 from rocketmq_conformance.conformance.campaign.player.implementation import Implementation
 from rocketmq_conformance.conformance.campaign.player.report_divergence import report_divergence
 from rocketmq_conformance.conformance.campaign.player.taken_servers import TakenServers
+from rocketmq_conformance.conformance.campaign.player.voices import Spoken, are_alike, case_voices, decided
 from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
 from rocketmq_conformance.conformance.campaign.tables.packing import Packer
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.control import control
 from rocketmq_conformance.conformance.engine.divergence import format_result
-from rocketmq_conformance.conformance.engine.first_difference import compare_played, conforming_steps
+from rocketmq_conformance.conformance.engine.first_difference import conforming_steps
 from rocketmq_conformance.conformance.engine.handshake import (
     hello_of,
     newer_releases,
@@ -227,7 +228,7 @@ class _Block:
             plans = self.players.plans(self.suite, range(begin, min(begin + together, numbers.stop)))
             ended = [self._on(position, plans) for position in range(len(self.everyone))]
             if len(ended) > 1:
-                self._compare(ended)
+                self._compare(ended, waiting)
             waiting += len(plans)
             begin += len(plans)
             now = time.monotonic()
@@ -341,24 +342,27 @@ class _Block:
                 )
             )
 
-    def _compare(self, ended: list[list[Played]]) -> None:
-        """Find the first difference of two addresses in cases whose digests differ.
-
-        Where the same releases judge both, and one of them conforms, the first difference is the other one's divergence
-        from the model, which is recorded already.
-        """
-        for first, (address, one) in enumerate(self.everyone):
-            for second in range(first):
-                against, other = self.everyone[second]
-                if one.hello.refuses(self.suite) or other.hello.refuses(self.suite):
-                    continue
-                for ours, theirs in zip(ended[first], ended[second], strict=True):
-                    if ours.digest == theirs.digest:
-                        continue
-                    if one.profile == other.profile and CONFORMS in (ours.verdict, theirs.verdict):
-                        continue
-                    found = compare_played(one.player(self.suite), ours, other.player(self.suite), theirs)
-                    if found:
-                        at, step = found
-                        fingerprint = fingerprint_of(self.suite, step)
-                        self._difference(address, against, ours.number, at, fingerprint, step)
+    def _compare(self, ended: list[list[Played]], begin: int) -> None:
+        """Find the voices of cases, the first of which is number ``begin`` of the part, and where addresses part."""
+        playing = [
+            (position, player, self.everyone[position][1].profile)
+            for position, player in enumerate(self.playing.values())
+            if player and not player.judge.observes
+        ]
+        if len(playing) < 2:
+            return
+        for at in range(len(ended[0])):
+            spoken = [
+                Spoken(position, player, profile, played)
+                for position, player, profile in playing
+                if decided(played := ended[position][at])
+            ]
+            if are_alike(spoken):
+                continue
+            found = case_voices(spoken)
+            for position, voice, rules in found.numbers:
+                self.packers[self.everyone[position][0]].voices.append((begin + at, voice, rules))
+            for position, against, step_at, step in found.parted:
+                fingerprint = fingerprint_of(self.suite, step)
+                names = self.everyone[position][0], self.everyone[against][0]
+                self._difference(*names, ended[position][at].number, step_at, fingerprint, step)

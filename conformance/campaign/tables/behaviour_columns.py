@@ -51,9 +51,8 @@ class BehaviourColumns:
     def _forget(self) -> None:
         self._reasons: list[ReasonKey] = []
         #: By number of the answer: its id, its reason, and its rules as bits.
-        self._ids: list[int] = []
-        self._whys: list[int] = []
-        self._rules: list[list[int]] = []
+        self._ids, self._whys = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        self._rules = np.zeros((0, _WORDS), np.uint64)
         #: Ids of transitions, by the numbers of both reasons.
         self._pairs: dict[tuple[int, int], int] = {}
 
@@ -67,12 +66,13 @@ class BehaviourColumns:
         if len(given) != steps.sum():
             raise ValueError(f"{steps.sum()} steps have {len(given)} answers")
         cases = np.repeat(np.arange(len(steps)), steps)
-        ids = np.array(self._ids, np.int64)
-        answers = _lists(cases, given, ids, len(steps))
-        whys = np.array(self._whys, np.int64)[given]
+        distinct, place = _distinct(given, len(self._ids))
+        answers = _lists(cases, place, self._ids[distinct], len(steps))
+        whys, size = self._whys[given], len(self._reasons)
         within = cases[1:] == cases[:-1]
-        pairs = (whys[:-1] * len(self._reasons) + whys[1:])[within]
-        transitions = _lists(cases[1:][within], pairs, self._transitions(pairs), len(steps))
+        distinct, place = _distinct((whys[:-1] * size + whys[1:])[within], size**2)
+        ids = np.array([self._transition(*divmod(pair, size)) for pair in distinct.tolist()], np.int64)
+        transitions = _lists(cases[1:][within], place, ids, len(steps))
         return CaseBehaviours(self._bits(given, steps), answers, transitions)
 
     def _learn(self, taken: RecordedAnswers) -> None:
@@ -80,29 +80,27 @@ class BehaviourColumns:
         if not taken["known"]:
             self._forget()
         self._reasons += [(tuple(rules), kind) for rules, kind in taken["reasons"]]
-        for why, outcome in taken["meanings"]:
-            reason = self._reasons[why]
-            self._ids.append(self._meet(answer(self._suite, reason, outcome)))
-            self._whys.append(why)
-            bits = reduce(or_, (_BITS[rule] for rule in reason[0]), 0)  # a step in doubt has no rule
-            self._rules.append([bits >> 64 * word & (1 << 64) - 1 for word in range(_WORDS)])
+        meanings = taken["meanings"]
+        if not meanings:
+            return
+        ids = [self._meet(answer(self._suite, self._reasons[why], outcome)) for why, outcome in meanings]
+        # a step in doubt has no rule
+        bits = [reduce(or_, (_BITS[rule] for rule in self._reasons[why][0]), 0) for why, _ in meanings]
+        words = [[one >> 64 * word & (1 << 64) - 1 for word in range(_WORDS)] for one in bits]
+        self._ids = np.concatenate([self._ids, np.array(ids, np.int64)])
+        self._whys = np.concatenate([self._whys, np.array([why for why, _ in meanings], np.int64)])
+        self._rules = np.concatenate([self._rules, np.array(words, np.uint64)])
 
     def _meet(self, behaviour: Behaviour) -> int:
         self.met.setdefault(behaviour[0], behaviour)
         return behaviour[0]
 
-    def _transitions(self, pairs: Any) -> Any:
-        """The ids of pairs of reasons, by number of the pair; those of other pairs are 0."""
-        ids = np.zeros(len(self._reasons) ** 2, np.int64)
-        met = np.zeros(len(ids), bool)
-        met[pairs] = True
-        for pair in np.flatnonzero(met).tolist():
-            key = divmod(pair, len(self._reasons))
-            if key not in self._pairs:
-                first, second = (self._reasons[at] for at in key)
-                self._pairs[key] = self._meet(transition(self._suite, first, second))
-            ids[pair] = self._pairs[key]
-        return ids
+    def _transition(self, first: int, second: int) -> int:
+        """The id of a pair of reasons, by their numbers."""
+        key = first, second
+        if key not in self._pairs:
+            self._pairs[key] = self._meet(transition(self._suite, self._reasons[first], self._reasons[second]))
+        return self._pairs[key]
 
     def _bits(self, given: Any, steps: Any) -> Any:
         """The rules of every case."""
@@ -110,16 +108,28 @@ class BehaviourColumns:
         if len(given):
             some = steps > 0
             begins = (np.cumsum(steps) - steps)[some]
-            found[some] = np.bitwise_or.reduceat(np.array(self._rules, np.uint64)[given], begins, axis=0)
+            found[some] = np.bitwise_or.reduceat(self._rules[given], begins, axis=0)
         return found
 
 
-def _lists(cases: Any, numbers: Any, ids: Any, count: int) -> Lists:
-    """The ids of ``numbers``, each once per case and ascending."""
+def _distinct(numbers: Any, size: int) -> tuple[Any, Any]:
+    """The distinct ones of some numbers below ``size``, ascending, and the place of each number among them."""
+    if size > 4 * len(numbers):
+        return np.unique(numbers, return_inverse=True)
+    met = np.zeros(size, bool)
+    met[numbers] = True
+    distinct = np.flatnonzero(met)
+    places = np.zeros(size, np.int64)
+    places[distinct] = np.arange(len(distinct))
+    return distinct, places[numbers]
+
+
+def _lists(cases: Any, place: Any, ids: Any, count: int) -> Lists:
+    """The ids at places of ``ids``, each once per case and ascending."""
     distinct, rank = np.unique(ids, return_inverse=True)
     size = max(1, len(distinct))
     # sorting is faster than np.unique, which may hash, and faster still with short numbers
     narrow = np.int32 if count * size < 1 << 31 else np.int64
-    keys = np.sort(cases.astype(narrow) * narrow(size) + rank[numbers].astype(narrow))
+    keys = np.sort(cases.astype(narrow) * narrow(size) + rank[place].astype(narrow))
     shown = keys[np.diff(keys, prepend=-1) > 0]
     return Lists(distinct[shown % size], np.searchsorted(shown, np.arange(1, count + 1) * size).astype(np.int32))

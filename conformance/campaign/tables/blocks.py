@@ -11,7 +11,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, VERSION
+from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS
+from rocketmq_conformance.conformance.campaign.tables.version import VERSION
 from rocketmq_conformance.conformance.waiting import wait_until
 
 #: Seconds that the writing of one block may take.

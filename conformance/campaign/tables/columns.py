@@ -12,7 +12,7 @@ from rocketmq_conformance.conformance.campaign.tables.behaviour_columns import C
 from rocketmq_conformance.conformance.campaign.tables.behaviours import RULES
 from rocketmq_conformance.conformance.campaign.tables.packing import Packed
 from rocketmq_conformance.conformance.campaign.tables.schema import CASES
-from rocketmq_conformance.reports.event import VERDICTS
+from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, VERDICTS
 
 
 def cases_table(first: int, arm: str, parts: Mapping[str, Sequence[tuple[Packed, CaseBehaviours]]]) -> pa.Table:
@@ -23,12 +23,14 @@ def cases_table(first: int, arm: str, parts: Mapping[str, Sequence[tuple[Packed,
         packed, shown = [one for one, _ in played], [one for _, one in played]
         verdicts = b"".join(part["verdicts"] for part in packed)
         count = len(verdicts)
+        codes, digests = np.frombuffer(verdicts, np.int8), _numbers(packed, "digests", np.int64)
+        voices = _voices(packed, codes, digests.to_numpy())
         columns = {
             "case": pa.array(np.arange(first, first + count, dtype=np.int64)),
             "address": _repeated(address, count),
             "arm": _repeated(arm, count),
-            "verdict": pa.DictionaryArray.from_arrays(np.frombuffer(verdicts, np.int8).astype(np.int32), names),
-            "digest": _numbers(packed, "digests", np.int64),
+            "verdict": pa.DictionaryArray.from_arrays(codes.astype(np.int32), names),
+            "digest": digests,
             "steps": _numbers(packed, "steps", np.int32),
             "seconds": _numbers(packed, "seconds", np.float32),
             "rules": _rules(np.concatenate([part.rules for part in shown])),
@@ -36,6 +38,8 @@ def cases_table(first: int, arm: str, parts: Mapping[str, Sequence[tuple[Packed,
             "transitions": _lists([part.transitions for part in shown]),
             "reason": _sparse(packed, "reasons", count, "").dictionary_encode(),
             "unsupported": _sparse(packed, "unsupported", count, []),
+            "voice": pa.array(voices[0]),
+            "rules_voice": pa.array(voices[1]),
         }
         tables.append(pa.table([columns[field.name].cast(field.type) for field in CASES], schema=CASES))
     return pa.concat_tables(tables)
@@ -60,6 +64,19 @@ def _repeated(text: str, count: int) -> pa.DictionaryArray:
 
 def _numbers(packed: list[Packed], name: str, type_: Any) -> pa.Array:
     return pa.array(np.frombuffer(b"".join(part[name] for part in packed), type_))
+
+
+def _voices(packed: list[Packed], verdicts: Any, digests: Any) -> Any:
+    """[2, cases]: the voice of every case, and that of its rules. Where nobody parts, all that conform have voice 1."""
+    known = digests != 0
+    conforms, diverges = ((verdicts == VERDICTS.index(verdict)) & known for verdict in (CONFORMS, DIVERGES))
+    voices = np.stack([conforms | diverges, conforms + 2 * diverges]).astype(np.int16)
+    start = 0
+    for part in packed:
+        for at, *numbers in part["voices"]:
+            voices[:, start + at] = numbers
+        start += len(part["verdicts"])
+    return voices
 
 
 def _lists(parts: Sequence[Lists]) -> pa.ListArray:

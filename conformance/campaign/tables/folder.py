@@ -23,7 +23,8 @@ from rocketmq_conformance.conformance.campaign.tables.reading import (
     open_campaign,
     set_aside_damaged,
 )
-from rocketmq_conformance.conformance.campaign.tables.schema import RUNS, VERSION
+from rocketmq_conformance.conformance.campaign.tables.schema import RUNS
+from rocketmq_conformance.conformance.campaign.tables.version import VERSION
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.reports.given_file import opened
 

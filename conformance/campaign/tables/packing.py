@@ -28,6 +28,8 @@ class Packer:
         #: Texts of the few cases that have some: (position, text or texts).
         self._reasons: list[tuple[int, str]] = []
         self._unsupported: list[tuple[int, list[str]]] = []
+        #: Cases that addresses part in: (position, voice, voice of the rules).
+        self.voices: list[tuple[int, int, int]] = []
 
     def add(self, played: Played, comparable: bool) -> None:
         """Add a case; ``comparable`` says whether its digest means anything to others."""
@@ -53,6 +55,7 @@ class Packer:
             "seconds": self._seconds.tobytes(),
             "reasons": self._reasons,
             "unsupported": self._unsupported,
+            "voices": self.voices,
         }
         self._begin()
         return taken

@@ -22,6 +22,12 @@ cases = pd.read_parquet(f"{folder}/cases")
 divergences = pd.read_parquet(f"{folder}/divergences")
 steps = pd.read_parquet(f"{folder}/steps")
 """
+#: The same views in DuckDB, by three lines of Python.
+DUCKDB = """\
+import duckdb
+for table in ("runs", "cases", "behaviours", "steps", "divergences"):
+    duckdb.sql(f"CREATE OR REPLACE VIEW {table} AS FROM read_parquet('{folder}/{table}/**/*.parquet')")
+"""
 #: The views that every query of Spark reads.
 SPARK = """\
 for table in ("runs", "cases", "behaviours", "steps", "divergences"):
@@ -130,6 +136,50 @@ WITH last AS (
 SELECT step, operation, arguments, expected, observed, diverges
 FROM steps JOIN last USING (suite, `case`, address)
 ORDER BY step
+""",
+    ),
+    Query(
+        "Which addresses part from which, and how often",
+        """\
+said = cases[cases["voice"] > 0].sort_values("address")
+alike = said.groupby(["suite", "case", "voice"], observed=True)["address"].agg(", ".join).reset_index()
+by_case = alike.sort_values("address").groupby(["suite", "case"], observed=True)["address"]
+ways = by_case.agg(voices=" | ".join, several="size").reset_index()
+parted = ways[ways["several"] > 1].groupby(["suite", "voices"], observed=True)
+answer = parted.agg(cases=("case", "size"), first=("case", "min")).reset_index()
+""",
+        """\
+WITH alike AS (
+    SELECT suite, `case`, array_join(array_sort(collect_list(address)), ', ') AS addresses
+    FROM cases WHERE voice > 0 GROUP BY suite, `case`, voice
+), ways AS (
+    SELECT suite, `case`, array_join(array_sort(collect_list(addresses)), ' | ') AS voices, count(*) AS several
+    FROM alike GROUP BY suite, `case`
+)
+SELECT suite, voices, count(*) AS cases, min(`case`) AS first
+FROM ways WHERE several > 1
+GROUP BY suite, voices
+ORDER BY suite, voices
+""",
+    ),
+    Query(
+        "The story of every difference: since which address, how often, what was done before and after",
+        """\
+columns = ["suite", "operation", "fingerprint", "against", "address"]
+between = divergences[divergences["against"] != "model"].sort_values(["step", "case"])
+told = between.groupby(columns, observed=True)
+answer = told.agg(
+    cases=("case", "nunique"), shortest=("case", "first"), before=("expected", "first"), after=("observed", "first")
+).reset_index()
+""",
+        """\
+SELECT suite, operation, fingerprint, against, address, count(DISTINCT `case`) AS cases,
+       min_by(`case`, struct(step, `case`)) AS shortest,
+       min_by(expected, struct(step, `case`)) AS before, min_by(observed, struct(step, `case`)) AS after
+FROM divergences
+WHERE against <> 'model'
+GROUP BY suite, operation, fingerprint, against, address
+ORDER BY suite, operation, fingerprint, against, address
 """,
     ),
     Query(

@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rocketmq_conformance.conformance.campaign.tables import blocks
-from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, RUNS, TEXT, VERSION
+from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, RUNS, TEXT
+from rocketmq_conformance.conformance.campaign.tables.version import VERSION
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.documents import json_of, what_is_wrong
 from rocketmq_conformance.models.profile import Profile

@@ -1,4 +1,4 @@
-"""The tables of a campaign: their columns, their place in its folder, and their version.
+"""The tables of a campaign: their columns and their place in its folder.
 
 A campaign's folder::
 
@@ -19,9 +19,6 @@ behaviours have no file for a block that has none. The suite is the partition co
 from __future__ import annotations
 
 import pyarrow as pa
-
-#: Version of the tables. New columns may come without a new version; anything else raises it.
-VERSION = 1
 
 
 def _field(name: str, type_: pa.DataType, meaning: str) -> pa.Field:
@@ -45,6 +42,8 @@ CASES = pa.schema(
         _field("transitions", pa.list_(pa.int64()), "behaviours: pairs of kinds of state that followed one another"),
         _field("reason", TEXT, "why the verdict is not conforms; empty otherwise"),
         _field("unsupported", pa.list_(pa.string()), "operations of the case that are not offered; they were left out"),
+        _field("voice", pa.int16(), "addresses with one number did the same in the case; 0 where that is not known"),
+        _field("rules_voice", pa.int16(), "the voice of the rules that judge the address: what they would have it do"),
     ]
 )
 

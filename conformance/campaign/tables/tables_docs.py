@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from rocketmq_conformance.conformance.campaign.tables.queries import PANDAS, QUERIES, SPARK, Query
-from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, TABLES, TEXT, VERSION
+from rocketmq_conformance.conformance.campaign.tables.queries import DUCKDB, PANDAS, QUERIES, SPARK, Query
+from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, TABLES, TEXT
+from rocketmq_conformance.conformance.campaign.tables.version import VERSION
 from rocketmq_conformance.reports.markdown_table import markdown_table
 
 _INTRODUCTION = f"""# Tables of a campaign, version {VERSION}
@@ -25,7 +26,7 @@ def _table(name: str, schema: pa.Schema) -> str:
     rows = [(f"`{field.name}`", kind(field.type), field.metadata[b"doc"].decode()) for field in schema]
     if name in BLOCKS:
         rows.insert(0, ("`suite`", "string", "name of the suite"))
-    return "\n".join([f"### {name}", "", *markdown_table(("column", "type", "meaning"), rows), ""])
+    return "\n".join([f"## {name}", "", *markdown_table(("column", "type", "meaning"), rows), ""])
 
 
 def kind(type_: pa.DataType) -> str:
@@ -49,6 +50,11 @@ For Spark SQL, after this in Python (`case` is a word of SQL, and therefore stan
 
 ```python
 {SPARK}```
+
+For DuckDB, after this in Python; it takes the SQL with "case" in double quotes, where that is SQL of every database:
+
+```python
+{DUCKDB}```
 
 `runs` says with which kit, rule book, releases and seed the rows were made; `rocketmq-conformance campaign diff A B`
 compares two campaigns.

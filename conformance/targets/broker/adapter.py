@@ -18,10 +18,11 @@ from typing import TypeVar
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello, Play, RecordMessage
 from rocketmq_conformance.conformance.engine.documents import what_is_wrong
 from rocketmq_conformance.conformance.engine.transcript import BROKER, MEMBER, request_text, response_text
-from rocketmq_conformance.conformance.fakes.broker import ROLE, SLAVE
+from rocketmq_conformance.conformance.fakes.broker import NAME, ROLE, SLAVE
 from rocketmq_conformance.conformance.properties.defaults import new_with, parse
-from rocketmq_conformance.conformance.properties.found import off_default
+from rocketmq_conformance.conformance.properties.found import FoundProperty, off_default
 from rocketmq_conformance.conformance.properties.harmless import why_harmless
+from rocketmq_conformance.conformance.properties.pairs import off_default_of_pair
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
@@ -88,6 +89,7 @@ class BrokerAdapter:
         #: The job of each operation of any suite, or the method of ``ProcessControl`` for the broker as a whole.
         self._jobs = {operation: job for part in self._parts.values() for operation, job in part.jobs.items()}
         self._controls = {operation: do for part in self._parts.values() for operation, do in part.controls.items()}
+        self._of_a_pair = frozenset[type[Operation]]().union(*(part.of_a_pair for part in self._parts.values()))
         self._connection: Connection | None = None
         #: The connection to the broker's slave.
         self._slave: Connection | None = None
@@ -96,16 +98,16 @@ class BrokerAdapter:
         self._lanes: dict[int, CaseNames] = {}
         self._members = MemberConnections(source.open)
         #: The time of the connection's last use; brokers close one that is idle for two minutes, or as configured.
-        self._used = 0.0
         self._version = ""
         #: May be pulled from the broker?
         self._readable = True
+        self._broker_name = NAME
         #: The time between the broker's checks of held pulls (s).
         self._hold_check, self._short_polling = source.hold_check, False
         #: The group that reads store times, and whether it exists.
         self._reader = f"conf-{self._run}-reader"
         self._reads = False
-        self._process = ProcessControl(source.own, self)
+        self._process = ProcessControl(source.own, self, source.beside)
         #: The last request about a reset that was sent to members, by group.
         self._resets: dict[str, Command] = {}
 
@@ -125,6 +127,7 @@ class BrokerAdapter:
             if not unread and read.get(name) != value:
                 raise CannotRunError(f"The broker did not take {name}={value}: it says {read.get(name)!r}.")
         self._readable = readable(read)
+        self._broker_name = read.get("brokerName") or NAME
         self._short_polling = read.get(LONG_POLLING) == "false"
         short = int(read.get(SHORT_POLLING, 1000)) / 1000
         self._hold_check = short if self._short_polling else self.source.hold_check
@@ -133,16 +136,22 @@ class BrokerAdapter:
             text,
             broker=None if release is None else str(release),
             java=None if own is None else own.java,
-            patience=0.0 if own is None else own.patience,
+            patience=max((one.patience for one in (own, self.source.beside) if one is not None), default=0.0),
             upgraded_from=str(own.upgraded_from) if own and own.upgraded_from else None,
             unsupported=dict.fromkeys(self._parts, AT_SLAVE)
             if read.get(ROLE) == SLAVE
             else self._unsupported(missing_needs(self.source, release, read)),
             sides=_SIDES,
-            properties=tuple(off_default(release, read, self.source.given)),
+            properties=self._found(release, read),
             configuration_unread=unread,
             notes=(*self.source.notes, *_new(release, read)),
         )
+
+    def _found(self, release: Release | None, read: Mapping[str, str]) -> tuple[FoundProperty, ...]:
+        """What is off its default; of a pair that runs already, at either of the two."""
+        if self.source.beside is None:
+            return tuple(off_default(release, read, self.source.given))
+        return tuple(off_default_of_pair(release, read, self.source.beside.configuration(read)))
 
     def _configuration(self) -> tuple[dict[str, str], str]:
         """The broker's properties, and why they could not be read, as half a sentence."""
@@ -181,6 +190,8 @@ class BrokerAdapter:
                 self._connection.forget()  # what a case that was interrupted waited for
                 reader = CaseNames("", self._reader, used_groups={self._reader} if self._reads else set())
                 run(self._connection, [clean_up(names) for names in (*self._lanes.values(), reader)])
+                if self._slave is not None:
+                    run(self._to_slave(), [clean_up(names) for names in self._lanes.values()])
         except OSError:
             pass  # what cannot be deleted stays
         finally:
@@ -210,17 +221,24 @@ class BrokerAdapter:
 
     def reset_many(self, cases: Sequence[tuple[int, Suite]]) -> None:
         """Begin a case of a suite in each of these lanes."""
-        self._process.revive()
-        if any(self._needs_slave(suite) for _, suite in cases):
-            self._pair()
+        self._begin_pair(any(self._needs_slave(suite) for _, suite in cases))
         self._play([clean_up(self._lanes.pop(lane)) for lane, _ in cases if lane in self._lanes])
         self._process.warm()
         self._begin_reading()
         late_topics = self.late_topics()
         self._play([self._begin(lane, suite, late_topics) for lane, suite in cases])
 
-    def _pair(self) -> None:
-        """Have a slave, and a master without pulls from before, which a slave may not read (SLV-SYNC-PULLED)."""
+    def _begin_pair(self, needs_slave: bool) -> None:
+        """Have a broker that runs, with a slave if that is needed, and neither with pulls from before, which the other
+        one may not read (SLV-SYNC-PULLED, SLV-ACT-OFFLINE)."""
+        if needs_slave and self._slave is not None and self._lanes:
+            if self.source.beside is not None:
+                # a slave that asks in between takes the offsets again that were deleted there
+                self._play([clean_up(names) for names in self._lanes.values()])
+            run(self._to_slave(), [clean_up(names) for names in self._lanes.values()], clock=self._clock)
+        self._process.revive()
+        if not needs_slave:
+            return
         self._process.pair()
         self._play([clean_up(self._lanes.pop(lane)) for lane in list(self._lanes)])
         if self._reads:
@@ -238,6 +256,7 @@ class BrokerAdapter:
         names.take_reset_notice = self._take_reset_notice
         names.lease, names.delay = self.source.lease, self.source.delay
         names.readable = self._readable
+        names.takes_time, names.broker = self.source.takes_time, self._broker_name
         names.clock, names.start, names.epoch = self._clock, self._clock.monotonic(), self._epoch
         self._members.give(names, lane)
         names.hold_check, names.lateness = self._hold_check, self.source.lateness
@@ -258,7 +277,8 @@ class BrokerAdapter:
     def apply_many(self, work: Sequence[tuple[int, Operation]]) -> list[Outcome]:
         """Do one operation in each of these lanes, all at once; the outcomes are in the same order."""
         if len(work) == 1 and (control := self._controls.get(type(work[0][1]))) is not None:
-            return [self._process.do(control, work[0][1])]
+            operation = work[0][1]
+            return [self._process.do(control, operation, type(operation) in self._of_a_pair)]
         if self._process.state == DOWN:
             return [self._process.reached() for _ in work]
         return self._play([self._job(lane, operation) for lane, operation in work])
@@ -270,9 +290,7 @@ class BrokerAdapter:
     def stream(self, suite: Suite, cases: Iterable[Play[T]]) -> Generator[Future[T], None, None]:
         """Play cases of a suite from their beginning on, each in a lane of its own. A next one begins when as many
         results were taken as there are lanes."""
-        self._process.revive()
-        if self._needs_slave(suite):
-            self._pair()
+        self._begin_pair(self._needs_slave(suite))
         self._process.warm()
         self._begin_reading()
         late_topics = self.late_topics()
@@ -283,8 +301,6 @@ class BrokerAdapter:
             yield from stream(self._connected(), jobs, lanes, self._process.patience(PATIENCE), self._clock)
         except OSError as error:
             raise self._disconnect_error(error) from error
-        finally:
-            self._used = time.monotonic()
 
     def play_cases(self, suite: Suite, cases: Iterable[Sequence[Operation]]) -> Generator[list[Outcome], None, None]:
         """The same for cases that are played to their end whatever comes: the outcomes of each."""
@@ -386,13 +402,17 @@ class BrokerAdapter:
 
     def slave_job(self, make: Callable[[CaseNames], Requests]) -> Outcome:
         """Do a job of the case in the first lane at the broker's slave."""
-        known = self._slave
-        if known is None or known.closed or known.lost():
-            known = self._slave = self._process.managed.slave.open()
         try:
-            return run(known, [self._done(0, make)], clock=self._clock)[0]
+            return run(self._to_slave(), [self._done(0, make)], clock=self._clock)[0]
         except OSError as error:
             raise AdapterError(f"The slave does not answer ({error}): see whether it runs, and replay.") from error
+
+    def _to_slave(self) -> Connection:
+        """The connection to the slave."""
+        known = self._slave
+        if known is None or not known.usable(0.0):
+            known = self._slave = self._process.slave.open()
+        return known
 
     def topic_name(self, lane: int, topic: int) -> str:
         """The broker's name of a topic of the case in a lane."""
@@ -436,14 +456,11 @@ class BrokerAdapter:
         return AdapterError(f"{end[:1].upper()}{end[1:]} ({error}): start it again and replay.")
 
     def _connected(self) -> Connection:
-        now = time.monotonic()
-        known = self._connection
-        if known is not None and (known.closed or (now - self._used > _IDLE and known.lost())):
+        if self._connection is not None and not self._connection.usable(_IDLE):
             # those of members have an end of their own
             self._connection, self._version = None, ""
         if self._connection is None:
             self._connection = self.source.open()
-        self._used = now
         return self._connection
 
     def disconnect(self) -> None:

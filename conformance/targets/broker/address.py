@@ -1,5 +1,5 @@
 """Addresses of brokers: ``broker:VERSION[?via=jars|container][&java=N][&count=N][&set=NAME=VALUE…]``, and of running
-ones ``broker:HOST:PORT[?lease=MS][&routes=kit]``.
+ones ``broker:HOST:PORT[?lease=MS][&routes=kit][&slave=HOST:PORT]``.
 
 ``broker:dir=PATH[?like=VERSION][&java=N][&set=NAME=VALUE…]`` is an unpacked distribution, such as a build of one's own.
 
@@ -15,9 +15,9 @@ the other one in ``broker-upgrade``. ``set`` configures the newer one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import singledispatch
+from functools import partial, singledispatch
 
 from rocketmq_conformance.conformance.properties.settable import of_the_model, settable
 from rocketmq_conformance.conformance.targets.address_kinds import (
@@ -29,15 +29,13 @@ from rocketmq_conformance.conformance.targets.address_kinds import (
 )
 from rocketmq_conformance.conformance.targets.broker.access_settings import access_of, settings_of
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
-from rocketmq_conformance.conformance.targets.broker.aged_store import store_writer
 from rocketmq_conformance.conformance.targets.broker.asked_access import asked_access
 from rocketmq_conformance.conformance.targets.broker.broker_location import BrokerLocation, RunningBroker
 from rocketmq_conformance.conformance.targets.broker.case_names import DEFAULT_LEASE
 from rocketmq_conformance.conformance.targets.broker.container import Containers
 from rocketmq_conformance.conformance.targets.broker.distribution import distribution
 from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
-from rocketmq_conformance.conformance.targets.broker.managed_broker import SHORT_LEASE, StartedBroker
-from rocketmq_conformance.conformance.targets.broker.servers import Broker
+from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
 from rocketmq_conformance.models.profile import Profile
 
 
@@ -55,20 +53,21 @@ def _location(address: BrokerAddress) -> BrokerLocation:
 @_location.register
 def _running(address: RunningBrokerAddress) -> BrokerLocation:
     lease = address.lease / 1000 if address.lease else DEFAULT_LEASE
-    return RunningBroker(*address.at, lease, address.routed, access_of(settings_of()))
+    return RunningBroker(*address.at, lease, address.routed, access_of(settings_of()), address.slave)
 
 
 @_location.register
 def _released(address: ReleasedBrokerAddress) -> BrokerLocation:
     release, properties = address.release, settable(address.release, address.properties)
-    if address.via == "container":
-        return _contained(address, properties)
     asked = asked_access(release, properties, settings_of())
+    in_containers = partial(Containers, release, address.image or "", address.java)
 
     def started(others: Sequence[StartedBroker] = ()) -> StartedBroker:
         return StartedBroker(
             release,
+            image=address.image or "",
             java=address.java or 0,
+            containers=in_containers if address.via == "container" else None,
             properties=properties,
             asked=asked,
             upgraded_from=address.upgraded_from,
@@ -95,16 +94,3 @@ def _unpacked(address: UnpackedBrokerAddress) -> BrokerLocation:
     properties = settable(unpacked.judged, address.properties)
     asked = asked_access(unpacked.judged, properties, settings_of())
     return StartedBroker(unpacked.judged, java=address.java or 0, properties=properties, asked=asked, unpacked=unpacked)
-
-
-def _contained(address: ReleasedBrokerAddress, properties: Mapping[str, str]) -> StartedBroker:
-    release, image = address.release, address.image or ""
-    asked = asked_access(release, properties, settings_of())
-
-    def make() -> Broker:
-        host = Containers(release, image, address.java)
-        return Broker(
-            release, store_writer(properties), lease=SHORT_LEASE, host=host, properties=properties, asked=asked
-        )
-
-    return StartedBroker(release, make, image, contained=True, properties=properties, asked=asked)

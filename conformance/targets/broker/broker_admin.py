@@ -20,6 +20,7 @@ from rocketmq_conformance.suites.broker_admin import (
     Pull,
     PullBy,
     ResetByTime,
+    ResetFrom,
     ResetQueue,
     ResetToMax,
 )
@@ -107,6 +108,24 @@ def reset(
     return passed_on if isinstance(passed_on, Err) else (moved, passed_on)
 
 
+def reset_from(names: CaseNames, group: int, topic: int, language: str) -> Requests:
+    """Reset a group as a client in this language, and see what its members are told, and how."""
+    name = names.used_group(group)
+    answer = names.ask_in(language, requests.reset(name, names.topic(topic), -1, True, None, None))
+    yield [requests.member_list(name)]  # what the broker sent over the members' connection is there before the answer
+    notice = names.take_reset_notice(name)
+    error = responses.refused(answer)
+    if error is not None:
+        return error
+    moved = responses.offset_pairs(answer.body)
+    if isinstance(moved, Err):
+        return moved
+    if notice is None:
+        return moved, None, None
+    passed_on = responses.written_pairs(notice.body)
+    return passed_on if isinstance(passed_on, Err) else (moved, *passed_on)
+
+
 def clone(names: CaseNames, source: int, destination: int, topic: int | None, offline: bool) -> Requests:
     """Clone the offsets of a group."""
     name = None if topic is None else names.topic(topic)
@@ -149,6 +168,7 @@ PART = Part(
         ResetByTime: reset_by_time,
         ResetToMax: reset_to_max,
         ResetQueue: reset_queue,
+        ResetFrom: reset_from,
         Clone: clone,
         Correction: correction,
         GroupStats: group_stats,

@@ -9,6 +9,7 @@ from typing import Protocol
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.remoting.access import OPEN, Access
 from rocketmq_conformance.conformance.remoting.client import Connection
+from rocketmq_conformance.conformance.remoting.host_port import HostPort
 from rocketmq_conformance.conformance.startup import phase
 from rocketmq_conformance.conformance.targets.broker.case_names import (
     DEFAULT_DELAY,
@@ -19,6 +20,7 @@ from rocketmq_conformance.conformance.targets.broker.case_names import (
 from rocketmq_conformance.conformance.targets.broker.distribution import Distribution
 from rocketmq_conformance.conformance.targets.broker.pipeline import Pipeline
 from rocketmq_conformance.conformance.targets.broker.refusals import not_encrypted
+from rocketmq_conformance.conformance.targets.broker.running_slave import RunningSlave
 from rocketmq_conformance.models.release import Release
 
 
@@ -64,6 +66,14 @@ class ManagedSlave(Protocol):
 
     def synchronise(self) -> None:
         """Wait until it has asked its master for topics, offsets and groups; AdapterError when it does not."""
+        ...
+
+    def left(self) -> None:
+        """Wait until it knows that its master was ended, where that matters to it."""
+        ...
+
+    def online(self) -> bool:
+        """Wait until its master, which was started again, is named to clients; False when it stays offline."""
         ...
 
 
@@ -182,8 +192,10 @@ class BrokerLocation(Protocol):
         """What the first lines of a run say of it, each a sentence without its full stop."""
         ...
 
-    #: Is its name server the kit's, with the routes of ``broker-assignment``?
-    routed: bool
+    @property
+    def routed(self) -> bool:
+        """Is its name server the kit's, with the routes of ``broker-assignment``?"""
+        ...
 
     @property
     def own(self) -> ManagedBroker | None:
@@ -196,6 +208,11 @@ class BrokerLocation(Protocol):
 
     def accept(self, description: str, release: Release | None) -> None:
         """Check the release that the broker reports; CannotRunError when it is the wrong one."""
+        ...
+
+    @property
+    def beside(self) -> RunningSlave | None:
+        """The slave of a broker that runs already, if its address names one."""
         ...
 
     def shared_addresses(self) -> tuple[str, ...]:
@@ -224,12 +241,19 @@ class RunningBroker:
     properties: Mapping[str, str] = MappingProxyType({})
 
     def __init__(
-        self, host: str, port: int, lease: float = DEFAULT_LEASE, routed: bool = False, access: Access = OPEN
+        self,
+        host: str,
+        port: int,
+        lease: float = DEFAULT_LEASE,
+        routed: bool = False,
+        access: Access = OPEN,
+        slave: HostPort | None = None,
     ) -> None:
         self.host, self.port = host, port
         self.access = access
         self.lease = lease
         self.routed = routed
+        self.beside = None if slave is None else RunningSlave(slave, self.open, access)
 
     def open(self) -> Connection:
         """Connect."""
@@ -252,4 +276,6 @@ class RunningBroker:
         return f"the broker at {self.host}:{self.port} closed the connection"
 
     def close(self) -> None:
-        """The broker is not ours: leave it running."""
+        """The broker is not ours, nor is its slave: leave them running."""
+        if self.beside is not None:
+            self.beside.close()

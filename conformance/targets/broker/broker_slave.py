@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Concatenate, cast
@@ -15,8 +16,10 @@ from rocketmq_conformance.conformance.waiting import looks
 from rocketmq_conformance.models.broker.broker_process import DOWN
 from rocketmq_conformance.models.broker.broker_slave import MASTER_NODE, OTHER_QUEUES, OTHER_TOPIC
 from rocketmq_conformance.models.broker.lifecycle import KILL
+from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome
 from rocketmq_conformance.suites.broker_slave import (
+    SUITE,
     Bounds,
     Commit,
     CreateGroup,
@@ -24,14 +27,20 @@ from rocketmq_conformance.suites.broker_slave import (
     DeleteGroup,
     DeleteTopic,
     End,
+    Lock,
     Pull,
     Query,
     Reset,
+    Search,
     Send,
     Start,
     Synchronise,
 )
 
+#: The name of both brokers.
+_NAME = "broker-a"
+#: Times before and after all messages (ms since the epoch).
+_EARLY, _LATE = 1, 1 << 42
 #: How a slave refuses messages and pulls. Of another broker these codes would say that it is busy.
 _REFUSALS = frozenset({"SYSTEM_BUSY", "SERVICE_NOT_AVAILABLE"})
 
@@ -57,7 +66,18 @@ def end(process: ProcessControl, how: str) -> Outcome:
     """Stop the master, or kill it once its offsets are on the disk."""
     if how == KILL:
         process.save()
-    return process.end(how)
+    ended = process.end(how)
+    process.slave.left()
+    return ended
+
+
+def start(process: ProcessControl) -> Outcome:
+    """Start the master again; one that stays offline is ended."""
+    process.start()
+    if process.slave.online():
+        return Ok()
+    process.end(KILL)
+    return Err("OFFLINE")
 
 
 def send(process: ProcessControl, at: str, queue: int, count: int) -> Outcome:
@@ -65,7 +85,7 @@ def send(process: ProcessControl, at: str, queue: int, count: int) -> Outcome:
     sent = _at(jobs.send, _REFUSALS)(process, at, 0, queue, count)
     if at == MASTER_NODE and isinstance(sent, Ok) and isinstance(sent.value, tuple):
         last = max(cast("tuple[int, ...]", sent.value))
-        limit = process.managed.slave.arrives
+        limit = process.slave.arrives
         process.connection.slave_job(lambda names: _arrived(names, queue, last, limit))
     return sent
 
@@ -78,6 +98,31 @@ def _arrived(names: CaseNames, queue: int, offset: int, limit: float) -> Request
             break
         yield LOOK
     return None
+
+
+def lock(process: ProcessControl, queue: int) -> Outcome:
+    """A member of a group that was never used asks the master for a lock, then another one the slave."""
+    group = f"conf-{secrets.token_hex(8)}"
+    first: Outcome = Ok(None)
+    if process.state != DOWN:
+        first = process.connection.first_job(lambda names: _locked(names, group, "A", queue))
+    if not isinstance(first, Ok):
+        return first
+    second = process.connection.slave_job(lambda names: _locked(names, group, "B", queue))
+    return Ok((first.value, second.value)) if isinstance(second, Ok) else second
+
+
+def _locked(names: CaseNames, group: str, client: str, queue: int) -> Requests:
+    asked: Queue = (names.topic(0), _NAME, queue)
+    (answer,) = yield [requests.lock(group, client, [asked])]
+    granted = responses.locked(answer)
+    return granted if isinstance(granted, Err) else asked in granted
+
+
+def search(names: CaseNames, queue: int, late: bool) -> Requests:
+    """Search for a time after all messages, or before them."""
+    (answer,) = yield [requests.search(names.topic(0), queue, _LATE if late else _EARLY, "")]
+    return responses.number(answer)
 
 
 def bounds(names: CaseNames, topic: int, queue: int) -> Requests:
@@ -102,7 +147,7 @@ PART = Part(
     controls={
         Synchronise: ProcessControl.synchronise,
         End: end,
-        Start: ProcessControl.start,
+        Start: start,
         Send: send,
         CreateTopic: _at(create_topic),
         DeleteTopic: _at(delete_topic),
@@ -113,7 +158,10 @@ PART = Part(
         Bounds: _at(bounds),
         Pull: _at(broker_admin.pull, _REFUSALS),
         Reset: _at(broker_admin.reset_queue),
+        Search: _at(search),
+        Lock: lock,
     },
+    of_a_pair=frozenset(SUITE.operations) - {End, Start},
     lanes=1,
-    needs=frozenset({Need.PROCESS, Need.SLAVE}),
+    needs=frozenset({Need.SLAVE}),
 )

@@ -7,9 +7,8 @@ import time
 from rocketmq_conformance.conformance.targets.broker import jobs, requests, responses
 from rocketmq_conformance.conformance.targets.broker.broker_admin import join, reset
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
-from rocketmq_conformance.conformance.targets.broker.jobs import APPLY_LIMIT, LOOK, Requests
+from rocketmq_conformance.conformance.targets.broker.jobs import LOOK, Requests, applying
 from rocketmq_conformance.conformance.targets.broker.part import Part
-from rocketmq_conformance.conformance.waiting import looks
 from rocketmq_conformance.models.broker.admin import pop_retry_topic
 from rocketmq_conformance.models.broker.state import Topic
 from rocketmq_conformance.models.outcome import Err
@@ -41,7 +40,7 @@ def set_named_topic(names: CaseNames, name: str, settings: Topic) -> Requests:
     (answer,) = yield [requests.create_topic(name, settings)]
     error = responses.refused(answer)
     if names.late_topics and error is None:
-        for _ in looks(APPLY_LIMIT, names.clock):
+        for _ in applying(names):
             (answer,) = yield [requests.topic_configs()]
             found = responses.topic_settings(answer, name)
             if isinstance(found, Err):

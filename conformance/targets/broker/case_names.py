@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.message import Message
 from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.broker.requests_at_once import Exchanged, Sending
 from rocketmq_conformance.conformance.waiting import SteadyClock
 from rocketmq_conformance.models.broker.broker_offsets import AGED_TOPIC, TOPIC_NAMES
 from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
+from rocketmq_conformance.models.broker.overlapping import Request
 from rocketmq_conformance.models.broker.state import QueueLog
 
 #: Default lease of locks, rocketmq.broker.rebalance.lockMaxLiveTime (s).
@@ -35,6 +37,14 @@ class CaseNames:
     reader: str
     #: Does the broker acknowledge a topic before it exists?
     late_topics: bool = False
+    #: Does it answer a pop before it is done with that? The name that handles of its messages have.
+    takes_time: bool = True
+    broker: str = ""
+    #: Topics that were popped from; handles of the messages, each with topic, queue, offset and the topic that the pop
+    #: named; messages that are to come back.
+    popped: list[str] = field(default_factory=list)
+    handles: dict[int, list[tuple[str, int, int, str, str]]] = field(default_factory=dict)
+    due: set[int] = field(default_factory=set)
     #: Store times by (topic, queue), as the broker gave them.
     logs: dict[tuple[str, int], QueueLog] = field(default_factory=dict)
     created: set[str] = field(default_factory=set)
@@ -66,10 +76,18 @@ class CaseNames:
     send_and_cut: Callable[[requests.Ask, str], None] = lambda ask, where: None
     #: Sends a request over a member's own connection, by number, and waits for the response.
     ask_as: Callable[[int, requests.Ask], Command] = field(default=lambda connection, ask: Command(0))
+    #: Sends a request as a client in this language would, and waits for the response.
+    ask_in: Callable[[str, requests.Ask], Command] = field(default=lambda language, ask: Command(0))
     #: The same over a connection that this case alone uses, the requests that the broker sent over it, and its end.
     ask_own: Callable[[int, requests.Ask], Command] = field(default=lambda connection, ask: Command(0))
     own_requests: Callable[[int], list[Command]] = field(default=lambda connection: [])
     close_own: Callable[[int], None] = field(default=lambda connection: None)
+    #: Sends requests of several clients at the same time, over such connections.
+    exchange: Callable[[Sequence[Sending]], list[Exchanged]] = field(default=lambda sendings: [])
+    #: Requests that are to be sent with others.
+    beside: list[Request] = field(default_factory=list)
+    #: When the first of them asked for a lock (s, monotonic); None before.
+    locking: float | None = None
     #: Held pulls by slot, which is such a connection: the same pull that may not be held, when it was sent (in
     #: thousandths of ``hold_check``), and until when it waits at most (s, monotonic), if it does not wait for good.
     slots: dict[int, tuple[requests.Ask, int, float | None]] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.process import HOST
-from rocketmq_conformance.conformance.targets.broker.servers import Broker, NameServer
+from rocketmq_conformance.conformance.targets.broker.servers import Broker, BrokerHost, NameServer
 from rocketmq_conformance.conformance.targets.scoped import Scoped
 from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.outcome import Err
@@ -24,6 +24,10 @@ from rocketmq_conformance.models.release import Release
 ROUTE_LIMIT = 60.0
 #: Timeout of a request (s).
 _PATIENCE = 20.0
+_APART = (
+    "A name server and its broker reach each other by this machine's loopback, which containers of this engine do not "
+    "have: leave out via=container."
+)
 
 
 class Cluster(Scoped):
@@ -31,7 +35,7 @@ class Cluster(Scoped):
 
     ``prepare`` fills the broker's folder before its start (aged_store.py); the name server may be of another release;
     ``lease`` is the lease of the broker's locks (s), a minute unless given; ``limit`` is for each start (s), that of
-    the whole start that is under way unless given.
+    the whole start that is under way unless given; ``host`` is where both run, this machine unless given.
     """
 
     def __init__(
@@ -41,7 +45,11 @@ class Cluster(Scoped):
         name_server: Release | None = None,
         lease: float | None = None,
         limit: float | None = None,
+        host: BrokerHost | None = None,
     ) -> None:
+        if host and not host.shares_ports:
+            raise CannotRunError(_APART)
+        self._host = host
         self.release = release
         self._named_by = name_server or release
         self._prepare = prepare
@@ -50,12 +58,19 @@ class Cluster(Scoped):
 
     def start(self) -> None:
         """Start the name server and the broker, and connect to both."""
-        name_server = self._open.enter_context(NameServer(self._named_by, limit=self._limit))
+        name_server = self._open.enter_context(NameServer(self._named_by, limit=self._limit, host=self._host))
         #: The name server's address, host:port.
         self.name_server = name_server.address
         #: The broker's process.
         self.broker = self._open.enter_context(
-            Broker(self.release, self._prepare, name_server.address, lease=self._lease, limit=self._limit)
+            Broker(
+                self.release,
+                self._prepare,
+                name_server.address,
+                lease=self._lease,
+                host=self._host,
+                limit=self._limit,
+            )
         )
         self._names = self._open.enter_context(Connection(HOST, name_server.port, _PATIENCE))
         self._connection = self._open.enter_context(Connection(HOST, self.broker.port, _PATIENCE))

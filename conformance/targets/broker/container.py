@@ -1,4 +1,8 @@
-"""Runs a broker's Java program in a container, with the folder and ports of a local process, on loopback only."""
+"""Runs Java programs of RocketMQ in containers, with the folder and ports of a local process, on loopback only.
+
+Where the engine's programs can use this machine's network, containers do: its loopback is theirs, so that brokers reach
+each other, name servers, and the kit. Elsewhere each has a loopback of its own, and its ports are published on ours.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.targets.broker.docker_engine import connect, explanation
+from rocketmq_conformance.conformance.targets.broker.docker_engine import (
+    connect,
+    explanation,
+    shares_network,
+)
 from rocketmq_conformance.conformance.targets.broker.images import Image, find
-from rocketmq_conformance.conformance.targets.broker.ports import ports_of
 from rocketmq_conformance.conformance.targets.broker.process import HOST, STOP_LIMIT, Program, forced
 from rocketmq_conformance.conformance.targets.watcher import Watcher
 from rocketmq_conformance.models.release import Release
@@ -30,6 +37,7 @@ class ContainerProcess(Program):
     """One in a container of its own, that has its folder under the same name as here."""
 
     def __init__(self, name: str, home: Path, log: Path, image: Image, ports: Sequence[int]) -> None:
+        """``ports`` are published; with none it uses this machine's network."""
         super().__init__(f"{name} in {image.name}", home, log)
         self.image = image
         self.ports = tuple(ports)
@@ -38,6 +46,16 @@ class ContainerProcess(Program):
     @property
     def alive(self) -> bool:
         return self._status() in ("running", "paused")
+
+    @property
+    def pid(self) -> int:
+        self.container.reload()
+        found = int(self.container.attrs["State"]["Pid"])
+        try:
+            here = str(self.home).encode() in Path(f"/proc/{found}/cmdline").read_bytes()
+        except OSError:  # the engine's programs are not seen here
+            here = False
+        return found if here else 0
 
     @property
     def container(self) -> Any:
@@ -113,8 +131,9 @@ class ContainerProcess(Program):
         ports: dict[str, Any] = container.ports
         for port in self.ports:
             ports[str(port)] = (HOST, port)
+        network = {} if self.ports else {"network_mode": "host"}
         container.with_kwargs(
-            entrypoint=[command[0]], user=_user(container.get_docker_client()), working_dir=str(self.home)
+            entrypoint=[command[0]], user=_user(container.get_docker_client()), working_dir=str(self.home), **network
         )
         source = (files(__package__) / "reaper.py").read_text("utf-8")
         self._watcher = Watcher([sys.executable, "-c", source, self.home.name, str(self.home)])
@@ -129,18 +148,22 @@ def _user(docker: DockerClient) -> str:
 
 
 class Containers:
-    """Runs brokers of one release in containers; the image is found, or built, on first use."""
+    """Runs brokers and name servers in containers; the image of each release is found, or built, on first use."""
+
+    launcher = "java"
 
     def __init__(self, release: Release, image: str = "", feature: int | None = None) -> None:
+        """``image`` is one that the user named, of the release; ``feature`` the Java of our own."""
+        self._named, self._feature = {release: image}, feature
+        self._images: dict[Release, Image] = {}
         docker = connect()
         try:
-            self.image = find(docker, release, image, feature)
+            self.shares_ports = shares_network(docker)
+            self.image = self._image(docker, release)
         finally:
             docker.client.close()
-
-    #: A container has a loopback of its own; ports are published on ours.
-    bind_address = "0.0.0.0"
-    launcher = "java"
+        # a container that does not share the network is reached by its own address
+        self.bind_address = HOST if self.shares_ports else "0.0.0.0"
 
     @property
     def java(self) -> int:
@@ -149,8 +172,18 @@ class Containers:
 
     def class_path(self, release: Release) -> str:
         """The class path."""
-        return self.image.lib
+        if release not in self._images:
+            docker = connect()
+            try:
+                self._image(docker, release)
+            finally:
+                docker.client.close()
+        return self._images[release].lib
 
-    def program(self, name: str, home: Path, log: Path, port: int) -> Program:
-        """A broker with that main port."""
-        return ContainerProcess(name, home, log, self.image, ports_of(port))
+    def program(self, release: Release, name: str, home: Path, log: Path, ports: Sequence[int]) -> Program:
+        """A program of a release whose class path was asked for, which listens on these ports."""
+        return ContainerProcess(name, home, log, self._images[release], () if self.shares_ports else ports)
+
+    def _image(self, docker: DockerClient, release: Release) -> Image:
+        found = self._images[release] = find(docker, release, self._named.get(release, ""), self._feature)
+        return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -42,6 +43,16 @@ def connect() -> DockerClient:
         return DockerClient()
     except Exception as error:  # docker's own errors, and those of the libraries below it
         raise CannotRunError(f"{_unreachable(error)}, {_OTHERWISE}.") from error
+
+
+def shares_network(docker: DockerClient) -> bool:
+    """Can a container of the engine use this machine's network? Not on another system than Linux, in a virtual machine,
+    or where users have names of their own."""
+    about = docker.client.info()
+    security = " ".join(about.get("SecurityOptions") or ())
+    named_apart = "rootless" in security or "userns" in security
+    in_a_machine = "Desktop" in str(about.get("OperatingSystem"))
+    return sys.platform == "linux" and not (named_apart or in_a_machine)
 
 
 def explanation(error: BaseException) -> str:

@@ -77,8 +77,8 @@ class FakeSlave:
     #: Messages are there at once.
     arrives = 0.0
 
-    def __init__(self, broker: FakeBroker) -> None:
-        self.broker = broker
+    def __init__(self, broker: FakeBroker, master: FakeBroker) -> None:
+        self.broker, self.master = broker, master
 
     def open(self) -> Connection:
         """Connect."""
@@ -87,6 +87,13 @@ class FakeSlave:
     def synchronise(self) -> None:
         """Have it ask its master."""
         self.broker.synchronise()
+
+    def left(self) -> None:
+        """It knows at once that its master is gone."""
+
+    def online(self) -> bool:
+        """Did its master come online?"""
+        return self.master.online
 
 
 class FakeLocation:
@@ -108,6 +115,8 @@ class FakeLocation:
     routed = True
     #: It asks for nothing.
     access = OPEN
+    #: Its slave is its own.
+    beside = None
     #: A frozen one never responds late.
     silence = 0.01
     settled = patience = 0.0
@@ -206,7 +215,7 @@ class FakeLocation:
             broker = self._make(self._profile, port=free_port(), slave=True)
             broker.follow(self._broker)
             broker.start()
-            self._slave = FakeSlave(broker)
+            self._slave = FakeSlave(broker, self._broker)
         return self._slave
 
     # --- control ----------------------------------------------------------------------------------------------

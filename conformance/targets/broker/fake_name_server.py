@@ -19,6 +19,8 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
 
 _HOST = "127.0.0.1"
+#: The cluster of every broker.
+CLUSTER = "conformance"
 #: Permissions of queues that may be read and written, and of others.
 _READ_WRITE, _WRITE = 6, 2
 #: The brokers of a route are never connected to.
@@ -66,7 +68,7 @@ def _route(topic: str) -> Command:
     found = route_of(topic)
     if found is None:
         return Command(int(Response.TOPIC_NOT_EXIST), remark=f"no route of {topic}")
-    brokers = [{"brokerAddrs": {"0": _NOWHERE}, "brokerName": name, "cluster": "conformance"} for name, _, _ in found]
+    brokers = [{"brokerAddrs": {"0": _NOWHERE}, "brokerName": name, "cluster": CLUSTER} for name, _, _ in found]
     queues = [
         {
             "brokerName": name,

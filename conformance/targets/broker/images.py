@@ -10,6 +10,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
@@ -22,6 +23,7 @@ from rocketmq_conformance.conformance.targets.broker import base_image
 from rocketmq_conformance.conformance.targets.broker import launch_config as needs
 from rocketmq_conformance.conformance.targets.broker.docker_engine import explanation
 from rocketmq_conformance.conformance.targets.broker.published_jars import broker_class_path
+from rocketmq_conformance.conformance.targets.maven import class_path
 from rocketmq_conformance.models.release import Release
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ _SAYS = 60
 
 @dataclass(frozen=True)
 class Image:
-    """An image that a broker can be started from."""
+    """An image that a broker, and mostly a name server, can be started from."""
 
     name: str
     #: The folder of its jars, and the feature release of its Java.
@@ -47,12 +49,20 @@ class Image:
     java: int
 
 
+def server_jars(version: str) -> Sequence[Path]:
+    """The jars of the broker in a version, and of the name server where that is published, too."""
+    jars = list(broker_class_path(("rocketmq-broker",), version))
+    with suppress(CannotRunError):
+        jars += class_path(("rocketmq-namesrv",), version)
+    return jars
+
+
 def find(
     docker: DockerClient,
     release: Release,
     name: str = "",
     feature: int | None = None,
-    jars: Callable[[Sequence[str], str], Sequence[Path]] = broker_class_path,
+    jars: Callable[[str], Sequence[Path]] = server_jars,
 ) -> Image:
     """The image of that name, pulled if need be; without a name our own of the release, built if need be.
 
@@ -94,7 +104,7 @@ def _own(
     docker: DockerClient,
     release: Release,
     feature: int | None,
-    jars: Callable[[Sequence[str], str], Sequence[Path]],
+    jars: Callable[[str], Sequence[Path]],
 ) -> str:
     """Our own image of a release; built once."""
     local = _local_java()
@@ -103,7 +113,7 @@ def _own(
     tag = f"{REPOSITORY}:{release}-java{wanted}-{sha256(recipe).hexdigest()[:8]}"
     if _has(docker, tag):
         return tag
-    path = jars(("rocketmq-broker",), needs.maven_version(release))
+    path = jars(needs.maven_version(release))
     base = _base(docker, wanted, local)
     with tempfile.TemporaryDirectory(prefix="rocketmq-conformance-") as folder:
         (Path(folder) / "lib").mkdir()

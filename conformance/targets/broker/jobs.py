@@ -6,14 +6,14 @@ A job is a generator (see ``pipelined_jobs``). Jobs of one suite alone are in th
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 
 from rocketmq_conformance.conformance.adapter import AdapterError
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.pipelined_jobs import Job, Wish
-from rocketmq_conformance.conformance.waiting import looks
+from rocketmq_conformance.conformance.waiting import fair_looks
 from rocketmq_conformance.models.broker import aged_store, filed_store
 from rocketmq_conformance.models.broker.fixtures import QUEUES
 from rocketmq_conformance.models.broker.search import instant
@@ -23,8 +23,9 @@ from rocketmq_conformance.models.outcome import Err, Result
 #: Pause between messages that are sent apart, and between polls (s).
 _GAP = 0.004
 LOOK = 0.002
-#: Timeout until a broker has applied an acknowledged request (s).
-APPLY_LIMIT = 20.0
+#: How long a broker may take until it has applied an acknowledged request (s): in looks that take no longer than
+#: theirs (``fair_looks``), and altogether.
+APPLY_LIMIT, _LONGEST = 5.0, 120.0
 
 #: The queues of the topics that the kit's store holds from the start.
 _STORED = {aged_store.TOPIC: aged_store.QUEUES, filed_store.TOPIC: filed_store.QUEUES}
@@ -84,7 +85,7 @@ def create_named_topic(names: CaseNames, name: str, queues: int) -> Requests:
     (answer,) = yield [requests.create_topic(name, Topic.of(queues))]
     error = responses.refused(answer)
     if names.late_topics and error is None:
-        for _ in looks(APPLY_LIMIT, names.clock):
+        for _ in applying(names):
             (answer,) = yield [requests.topic_stats(name)]
             error = responses.refused(answer)
             if error is None:
@@ -249,9 +250,17 @@ def send_named(
     return (yield from shown(names, topic, queue, max(offsets))) or tuple(sorted(offsets))
 
 
+def applying(names: CaseNames) -> Iterator[None]:
+    """Looks at whether a broker has applied a request that it acknowledged, with pauses of ``LOOK`` in between.
+
+    When they are over it has not. TimeoutError on a machine that is too busy to say so.
+    """
+    return fair_looks(APPLY_LIMIT, LOOK, _LONGEST, names.clock)
+
+
 def shown(names: CaseNames, topic: str, queue: int, offset: int) -> Generator[Wish, list[Command], Err | None]:
     """Wait until a queue shows the message at an offset; the error of the question, if any."""
-    for _ in looks(APPLY_LIMIT, names.clock):
+    for _ in applying(names):
         (answer,) = yield [requests.max_offset(topic, queue)]
         shown = responses.number(answer)
         if isinstance(shown, Err):

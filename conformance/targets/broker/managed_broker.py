@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
@@ -12,6 +13,7 @@ from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.startup import start_limit
 from rocketmq_conformance.conformance.targets.broker import page_cache
+from rocketmq_conformance.conformance.targets.broker.acting_slave import PAIRING, ActingSlave, MemberServer
 from rocketmq_conformance.conformance.targets.broker.aged_store import store_writer
 from rocketmq_conformance.conformance.targets.broker.asked_access import NOTHING, AskedAccess
 from rocketmq_conformance.conformance.targets.broker.case_names import (
@@ -23,13 +25,13 @@ from rocketmq_conformance.conformance.targets.broker.distribution import Distrib
 from rocketmq_conformance.conformance.targets.broker.fake_name_server import RouteServer, routed
 from rocketmq_conformance.conformance.targets.broker.launch_config import maven_version
 from rocketmq_conformance.conformance.targets.broker.pipeline import Pipeline
-from rocketmq_conformance.conformance.targets.broker.process import START_LIMIT, STOP_LIMIT, JavaProcess
+from rocketmq_conformance.conformance.targets.broker.process import START_LIMIT, STOP_LIMIT, Program
 from rocketmq_conformance.conformance.targets.broker.published_jars import broker_class_path, published_jars
-from rocketmq_conformance.conformance.targets.broker.servers import Broker, LocalJava
+from rocketmq_conformance.conformance.targets.broker.servers import Broker, BrokerHost, LocalJava
 from rocketmq_conformance.conformance.targets.broker.started_slave import StartedSlave
 from rocketmq_conformance.conformance.targets.broker.table_files import BrokerTableFiles
 from rocketmq_conformance.conformance.waiting import wait_until
-from rocketmq_conformance.models.broker.configuration import are_in_files
+from rocketmq_conformance.models.broker.configuration import SLAVE_ACTS, are_in_files
 from rocketmq_conformance.models.release import Release
 
 #: The lease of the locks of such brokers (s): long compared to a request, short enough to wait for.
@@ -43,6 +45,7 @@ _UNSEEN_SAVE = 3.0
 class StartedBroker:
     """A broker that the kit starts and controls."""
 
+    beside = None
     late_topics = takes_time = True
     silence = 0.5
     settled = 0.3
@@ -55,15 +58,15 @@ class StartedBroker:
         image: str = "",
         java: int = 0,
         *,
-        contained: bool = False,
+        containers: Callable[[], BrokerHost] | None = None,
         properties: Mapping[str, str] = MappingProxyType({}),
         asked: AskedAccess = NOTHING,
         unpacked: Distribution | None = None,
         upgraded_from: Release | None = None,
         others: Sequence[StartedBroker] = (),
     ) -> None:
-        """``java`` is a feature release; ``contained`` says that it is in a container; ``properties`` are those that
-        the user set, ``asked`` is what the broker asks for, and ``make`` has both in what it makes.
+        """``java`` is a feature release; ``containers`` are where it runs instead of this machine; ``properties`` are
+        those that the user set, ``asked`` is what the broker asks for, and ``make`` has both in what it makes.
 
         ``image`` is one that the user named: its release must be checked. ``unpacked`` is the distribution that it is
         started from, instead of published jars; ``release`` is then the one that judges it. ``upgraded_from`` is a
@@ -76,13 +79,11 @@ class StartedBroker:
         self.given: Collection[str] | None = properties.keys()
         self.image = image
         self.access = asked.access
-        self._asked, self._contained = asked, contained
+        self._asked, self._containers = asked, containers
         self.lease, self.delay = SHORT_LEASE, DEFAULT_DELAY
         self.patience = start_limit(START_LIMIT) + STOP_LIMIT
-        #: Does the broker fetch routes from the kit's name server? One in a container does not reach it.
-        self.routed = routed(release) and not contained
         self._make = make or self._made
-        self._from_jars = unpacked is None and (make is None or (contained and not image))
+        self._from_jars = unpacked is None and make is None and not image
         self._others = others
         self._java = java
         self.upgraded_from = upgraded_from
@@ -98,26 +99,42 @@ class StartedBroker:
         if not self.routed:
             return self._local("")
         if self._routes is None:
-            self._routes = RouteServer(self.release)
+            self._routes = MemberServer(self.release) if self.pairing else RouteServer(self.release)
         return self._local(self._routes.start())
 
     def _local(self, name_server: str) -> Broker:
-        return self._process(name_server, store_writer(self.properties), self.properties)
+        return self._process(name_server, store_writer(self.properties), {**self.properties, **self.pairing})
 
     def _process(self, name_server: str, prepare: Callable[[Path], None], properties: Mapping[str, str]) -> Broker:
-        host = LocalJava(self.unpacked.class_path if self.unpacked else broker_class_path, self._java)
         return Broker(
             self.release,
             prepare,
             name_server,
             lease=self.lease,
-            host=host,
+            host=self._host,
             properties=properties,
             asked=self._asked,
             version=self.unpacked.version if self.unpacked else "",
         )
 
+    @cached_property
+    def _host(self) -> BrokerHost:
+        """Where it runs."""
+        if self._containers is not None:
+            return self._containers()
+        return LocalJava(self.unpacked.class_path if self.unpacked else broker_class_path, self._java)
+
+    @property
+    def _reaches_here(self) -> bool:
+        """Does it reach servers of this machine?"""
+        return self._containers is None or self._host.shares_ports
+
     # --- location ---------------------------------------------------------------------------------------------
+
+    @property
+    def routed(self) -> bool:
+        """Does it fetch routes from the kit's name server?"""
+        return routed(self.release) and self._reaches_here
 
     @property
     def own(self) -> StartedBroker:
@@ -191,8 +208,8 @@ class StartedBroker:
     @property
     def unpaired(self) -> str:
         """Why it cannot have a slave; "" when it can."""
-        if self._contained:
-            return "starts a slave beside the broker; judge it without via=container"
+        if not self._reaches_here:
+            return "starts a slave beside the broker, which its engine keeps apart; judge it without via=container"
         if self._asked.properties:
             return "starts a slave beside the broker, which would need credentials of its own; judge it without them"
         return "" if are_in_files(self.properties) else "compares files of offsets, and the broker has none"
@@ -201,11 +218,22 @@ class StartedBroker:
     def slave(self) -> StartedSlave:
         """Its slave; started on first use, with an empty store."""
         if self._slave is None:
-            self._slave = StartedSlave(
-                self.broker,
-                lambda role, names: self._process(names, lambda home: None, {**self.properties, **role}),
+            configured = {**self.properties, **self.pairing}
+
+            def make(role: Mapping[str, str], names: str) -> Broker:
+                return self._process(names, lambda home: None, {**configured, **role})
+
+            master, names = self.broker, self._routes
+            self._slave = (
+                ActingSlave(master, names, make) if isinstance(names, MemberServer) else StartedSlave(master, make)
             )
         return self._slave
+
+    @property
+    def pairing(self) -> Mapping[str, str]:
+        """What the kit gives both of a pair whose slave may act as master."""
+        acts = self.properties.get(SLAVE_ACTS) == "true" and self.routed and not self.unpaired
+        return PAIRING if acts else {}
 
     # --- control ----------------------------------------------------------------------------------------------
 
@@ -230,8 +258,8 @@ class StartedBroker:
     @property
     def cold(self) -> str:
         """Why its messages cannot be paged out of memory; "" when they can."""
-        if not isinstance(self.broker.process, JavaProcess):
-            return "needs a broker that runs as a program here; judge it without via=container"
+        if not _is_here(self.broker.process):
+            return "needs a broker whose process is seen here; judge it without via=container"
         return page_cache.missing()
 
     def start(self) -> None:
@@ -252,7 +280,7 @@ class StartedBroker:
             broker.become(self.upgraded_from, {}, "")
         else:
             name_server = self._routes.start() if self._routes else ""
-            broker.become(self.release, self.properties, name_server)
+            broker.become(self.release, {**self.properties, **self.pairing}, name_server)
 
     def kill(self) -> None:
         """End it at once."""
@@ -287,13 +315,18 @@ class StartedBroker:
     def evict(self) -> str:
         """Page its messages out of memory; the reason when that fails, else ""."""
         process = self.broker.process
-        if not isinstance(process, JavaProcess):
-            return "a broker that the kit did not start as a program here is left its memory"
+        if not _is_here(process):
+            return "a broker whose process is not seen here is left its memory"
         return page_cache.evict(process.pid, self.broker.store)
 
     def in_memory(self, topic: str, queue: int) -> bool | None:
         """Is message 0 of a queue in memory? None when there is no such message."""
         return page_cache.in_memory(self.broker.store, topic, queue)
+
+
+def _is_here(program: object) -> bool:
+    """Is it a process of this machine, as in a container of an engine that has no machine of its own?"""
+    return isinstance(program, Program) and bool(program.pid)
 
 
 def _table(text: str) -> object:

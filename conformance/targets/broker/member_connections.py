@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from rocketmq_conformance.conformance.adapter import RecordMessage
@@ -12,11 +12,18 @@ from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.pipelined_jobs import PATIENCE
 from rocketmq_conformance.conformance.targets.broker.requests import Ask
+from rocketmq_conformance.conformance.targets.broker.requests_at_once import Exchanged, Fault, Sending, exchange
+from rocketmq_conformance.models.broker.overlapping import CLIENTS
 from rocketmq_conformance.models.broker.send_back import NAMES_LIMIT
 from rocketmq_conformance.suites.broker_doubt import MIDDLE
 
 #: Number of the connection of a client before 3.4.9, and the version by which it identifies itself.
 OLD_CLIENT, OLD_VERSION = -1, NAMES_LIMIT - 1
+#: Seconds without a request after which it is looked whether the broker closed a connection: it does so 120 s after the
+#: last request, and 120 s after the last heartbeat of a member, whatever came over it since.
+_SILENCE = 0.5
+#: Numbers of the connections of administrators, by the language that their requests say.
+_ADMINISTRATORS = {"CPP": -2, "JAVA": -3, "GO": -4}
 
 
 class MemberConnections:
@@ -35,11 +42,13 @@ class MemberConnections:
         names.send_and_cut = self.send_and_cut
         names.ask_as = partial(self._ask_as, names)
         names.ask_as_old = partial(self._ask_as, names, OLD_CLIENT)
+        names.ask_in = partial(self._ask_in, names)
         names.ask_own = partial(self._ask_own, names, lane)
         names.own_requests = partial(self._own_requests, lane)
         names.close_own = partial(self._close_own, lane)
         names.post_own = partial(self._post_own, names, lane)
         names.collect_own = partial(self._collect_own, names, lane)
+        names.exchange = partial(self._exchange, names, lane)
 
     def close(self) -> None:
         """Close all of them; they are opened anew when they are used."""
@@ -51,10 +60,19 @@ class MemberConnections:
     def _ask_as(self, names: CaseNames, connection: int, request: Ask) -> Command:
         """Send a request over a member's own connection; members of all lanes share it, each in its own groups."""
         member = self._shared.get(connection)
-        if member is None or member.closed:
+        if member is None or not member.usable(_SILENCE):
             member = self._shared[connection] = self._connect()
             if connection == OLD_CLIENT:
                 member.version = OLD_VERSION
+        return self._ask_over(names, member, request)
+
+    def _ask_in(self, names: CaseNames, language: str, request: Ask) -> Command:
+        """Send a request as a client in this language would."""
+        number = _ADMINISTRATORS[language]
+        member = self._shared.get(number)
+        if member is None or not member.usable(_SILENCE):
+            member = self._shared[number] = self._connect()
+            member.language = language
         return self._ask_over(names, member, request)
 
     def _ask_own(self, names: CaseNames, lane: int, connection: int, request: Ask) -> Command:
@@ -82,10 +100,38 @@ class MemberConnections:
             self.record(BROKER, MEMBER, names.plain(response_text(answer.code, answer.ext, answer.body)))
         return answer
 
+    def _exchange(self, names: CaseNames, lane: int, sendings: Sequence[Sending]) -> list[Exchanged]:
+        """Send requests of several clients at the same time, over such connections: new ones where an earlier case, of
+        this suite or another, has left requests without answers, which would be taken for those of these."""
+        for by in {one.by for one in sendings}:
+            member = self._own.get((lane, by))
+            if member is not None and member.outstanding:
+                self._close_own(lane, by)
+        exchanged = exchange(
+            sendings,
+            partial(self.own_connection, lane),
+            partial(self._close_own, lane),
+            partial(self.send_and_cut, cut="sent"),
+            PATIENCE,
+        )
+        record = self.record
+        if record is None:
+            return exchanged
+        for moment, place, answer in sorted(_moments(exchanged), key=lambda one: one[0]):
+            client, ask = f"client {CLIENTS[sendings[place].by]}", sendings[place].ask
+            if isinstance(ask, Fault):
+                if moment == exchanged[place].sent:
+                    record(BROKER, BROKER, ask.name)
+            elif answer is None:
+                record(client, BROKER, names.plain(request_text(ask.code, ask.ext)))
+            else:
+                record(BROKER, client, names.plain(response_text(answer.code, answer.ext, answer.body)))
+        return exchanged
+
     def own_connection(self, lane: int, connection: int) -> Connection:
         """A connection that one lane alone uses."""
         member = self._own.get((lane, connection))
-        if member is None or member.closed:
+        if member is None or not member.usable(_SILENCE):
             member = self._own[lane, connection] = self._connect()
         return member
 
@@ -114,3 +160,11 @@ class MemberConnections:
         if self.record:
             self.record(MEMBER, BROKER, f"{request_text(ask.code, ask.ext)}, cut when {cut}")
         self._connect().send_and_close(ask.code, ask.ext, ask.body, whole=cut != MIDDLE)
+
+
+def _moments(exchanged: Sequence[Exchanged]) -> Iterator[tuple[int, int, Command | None]]:
+    """(moment, place of the request, its answer): of each sending, without an answer, and of each answer."""
+    for place, one in enumerate(exchanged):
+        yield one.sent, place, None
+        if one.answered is not None:
+            yield one.answered, place, one.answer

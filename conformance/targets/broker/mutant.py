@@ -17,20 +17,27 @@ class BrokerMutant(Mutant):
     configuration: tuple[tuple[str, str], ...] = ()
     #: The release that it takes turns with; "" for none.
     upgraded_from: str = ""
+    #: The release that it is like; "" for the newest.
+    release: str = ""
 
     @property
     def set_up(self) -> bool:
         """Does the fault show only on a broker that is set up for it, which no plan can ask for?"""
-        return bool(self.configuration or self.upgraded_from)
+        return bool(self.configuration or self.upgraded_from or self.release)
 
 
 def declared(
-    found: list[BrokerMutant], part: str, *suites: str, upgraded_from: str = "", **configuration: str
+    found: list[BrokerMutant],
+    part: str,
+    *suites: str,
+    upgraded_from: str = "",
+    release: str = "",
+    **configuration: str,
 ) -> Declares[BrokerMutant]:
     """The decorator of classes that have a fault in one part of the fake broker, to be killed by these suites.
 
     ``configuration`` has the properties of the brokers that are off their default; ``upgraded_from`` is the release
-    that they take turns with.
+    that they take turns with, ``release`` the one that they are like, the newest unless given.
     """
 
     def make(name: str, defect: str, sentence: str, changed: type, equivalent: str) -> BrokerMutant:
@@ -42,6 +49,7 @@ def declared(
             suites=suites,
             configuration=tuple(configuration.items()),
             upgraded_from=upgraded_from,
+            release=release,
             equivalent=equivalent,
         )
 

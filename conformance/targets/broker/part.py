@@ -38,6 +38,10 @@ class Need(Enum):
     PAGE_CACHE = "page cache"
     #: Messages can be pulled, and groups come into being when they are looked up.
     OPEN = "open"
+    #: What is popped is kept by check points in a topic, the default.
+    CHECK_POINTS = "check points"
+    #: Messages with a time of their own.
+    TIMERS = "timers"
     #: Connections and members that are silent for a while are not forgotten.
     SILENCE = "silence"
 
@@ -50,6 +54,8 @@ class Part:
     jobs: Mapping[type[Operation], Callable[..., Requests]]
     #: Operations on the broker as a whole: methods of ``ProcessControl`` that take the arguments.
     controls: Mapping[type[Operation], Callable[..., Outcome]] = field(default_factory=dict)
+    #: Those of them that ask a broker and its slave, and leave their processes alone.
+    of_a_pair: frozenset[type[Operation]] = frozenset()
     #: Cases that are played side by side; 1 for a suite that changes the broker as a whole.
     lanes: int = LANES
     needs: frozenset[Need] = frozenset()

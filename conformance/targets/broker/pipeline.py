@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from rocketmq_conformance.conformance.remoting.access import OPEN, Access
 from rocketmq_conformance.conformance.remoting.client import Connection
 
@@ -32,6 +34,7 @@ class Pipeline(Connection):
         if not self._outgoing:
             return
         frames, self._outgoing = self._outgoing, bytearray()
+        self._used = time.monotonic()
         self._wait_at_most(self.timeout)
         try:
             self._socket.sendall(frames)

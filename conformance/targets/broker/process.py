@@ -66,6 +66,11 @@ class Program(ABC):
     def alive(self) -> bool:
         """Is it running?"""
 
+    @property
+    @abstractmethod
+    def pid(self) -> int:
+        """Its process id on this machine; 0 while it has none, or runs where processes of this machine are not."""
+
     @abstractmethod
     def stop(self) -> None:
         """Stop it gently (SIGTERM), and ``start`` may follow; by force when that takes too long, and CannotRunError, as
@@ -114,7 +119,6 @@ class JavaProcess(Program):
 
     @property
     def pid(self) -> int:
-        """Its process id; 0 before the first start."""
         return self._group.pid if self._group else 0
 
     def _begin(self, command: Sequence[str]) -> None:

@@ -12,9 +12,10 @@ from typing import Protocol
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.targets.broker import requests
-from rocketmq_conformance.conformance.targets.broker.broker_location import ManagedBroker
+from rocketmq_conformance.conformance.targets.broker.broker_location import ManagedBroker, ManagedSlave
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.jobs import Requests
+from rocketmq_conformance.conformance.targets.broker.running_slave import RunningSlave
 from rocketmq_conformance.models.broker.broker_process import DOWN, FROZEN, RUNNING
 from rocketmq_conformance.models.broker.lifecycle import KILL, STOP
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported
@@ -28,6 +29,7 @@ _LOOKS = 5
 _RATIO = "accessMessageInMemoryMaxRatio"
 _ORDINARY_RATIO = "40"
 #: The reason why nothing is done to a broker that the kit did not start.
+_ASKED = "the slave asked its master meanwhile, before the step or after it"
 _LEFT_ALONE = (
     "only a broker that the kit started itself is ended, frozen, changed or put out of memory: judge broker:VERSION"
 )
@@ -68,17 +70,27 @@ class BrokerConnection(Protocol):
 class ProcessControl:
     """The operations on the broker as a whole; ``broker`` is None for one that the kit did not start."""
 
-    def __init__(self, broker: ManagedBroker | None, connection: BrokerConnection) -> None:
-        self._broker = broker
+    def __init__(
+        self, broker: ManagedBroker | None, connection: BrokerConnection, beside: RunningSlave | None = None
+    ) -> None:
+        """``beside`` is the slave of a broker that the kit did not start, if it knows of one."""
+        self._broker, self._beside = broker, beside
         self.connection = connection
         #: The broker's state: RUNNING, FROZEN or DOWN.
         self.state = RUNNING
+        #: Has a case had a slave?
+        self._paired = False
         #: Was the memory ratio changed and not yet restored?
         self._cold = False
 
-    def do(self, control: Callable[..., Outcome], operation: Operation) -> Outcome:
-        """Do an operation, of which ``control`` is the method of this class."""
-        return Unsupported(_LEFT_ALONE) if self._broker is None else control(self, *operation.args)
+    def do(self, control: Callable[..., Outcome], operation: Operation, of_a_pair: bool = False) -> Outcome:
+        """Do an operation, of which ``control`` is the method of this class; does it leave the processes alone?"""
+        if self._broker is not None:
+            return control(self, *operation.args)
+        if self._beside is None or not of_a_pair:
+            return Unsupported(_LEFT_ALONE)
+        outcome = control(self, *operation.args)
+        return Err("ASKED", definite=False, detail=_ASKED) if self._beside.asked_meanwhile() else outcome
 
     # --- between operations -----------------------------------------------------------------------------------
 
@@ -97,6 +109,8 @@ class ProcessControl:
             self.resume()
         elif self.state == DOWN:
             self.start()
+            if self._paired and not self._broker.slave.online():
+                raise AdapterError("The master does not come online any more: see its log for the reason.")
         if self._broker.older_runs:
             self.change(KILL)
 
@@ -104,6 +118,9 @@ class ProcessControl:
         """Restore the initial state of a case that has a slave: it has come up."""
         if self._broker is not None:
             _ = self._broker.slave
+            self._paired = True
+        elif self._beside is not None:
+            self._beside.synchronise()
 
     def warm(self) -> None:
         """Restore the initial state of a case: the ordinary memory ratio."""
@@ -165,7 +182,7 @@ class ProcessControl:
 
     def synchronise(self) -> Outcome:
         """Wait until the slave has asked its master."""
-        self.managed.slave.synchronise()
+        self.slave.synchronise()
         return Ok()
 
     def set_memory(self, hot: bool) -> Outcome:
@@ -191,6 +208,11 @@ class ProcessControl:
         if isinstance(outcome, Ok):
             return Ok((outcome.value, before))
         return Ok((outcome.code, before)) if isinstance(outcome, Err) and outcome.definite else outcome
+
+    @property
+    def slave(self) -> ManagedSlave:
+        """The broker's slave: the kit's, or the one that its address names."""
+        return self.managed.slave if self._beside is None else self._beside
 
     @property
     def managed(self) -> ManagedBroker:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -161,6 +162,59 @@ def pull_by(
     flags = _SUBSCRIBED | (_CLASS_FILTER if class_filter else 0) | (0 if wait is None else _SUSPENDS)
     ext |= fields(sysFlag=flags, suspendTimeoutMillis=wait or 0, subscription=expression, expressionType=kind)
     return Ask(code, ext, body)
+
+
+def pop(group: str, topic: str, queue: int, most: int, invisible: int, mode: int, expression: str | None = None) -> Ask:
+    """POP_MESSAGE that does not wait for messages, which are invisible for so long (ms); the broker says when it was
+    born."""
+    ext = fields(
+        consumerGroup=group,
+        topic=topic,
+        queueId=queue,
+        maxMsgNums=most,
+        invisibleTime=invisible,
+        pollTime=0,
+        bornTime=0,
+        initMode=mode,
+        expType="TAG",
+        exp=expression,
+        order=False,
+    )
+    return Ask(Request.POP_MESSAGE, ext)
+
+
+def ack(group: str, topic: str, queue: int, offset: int, handle: str) -> Ask:
+    """ACK_MESSAGE."""
+    ext = fields(consumerGroup=group, topic=topic, queueId=queue, offset=offset, extraInfo=handle)
+    return Ask(Request.ACK_MESSAGE, ext)
+
+
+def change_invisible(group: str, topic: str, queue: int, offset: int, handle: str, invisible: int) -> Ask:
+    """CHANGE_MESSAGE_INVISIBLETIME to so many ms from now on."""
+    _, ext, _ = ack(group, topic, queue, offset, handle)
+    return Ask(Request.CHANGE_MESSAGE_INVISIBLETIME, ext | fields(invisibleTime=invisible))
+
+
+def ack_batch(broker: str, entries: Sequence[Mapping[str, object]]) -> Ask:
+    """BATCH_ACK_MESSAGE of messages of these pops (``batch_entry``)."""
+    return Ask(Request.BATCH_ACK_MESSAGE, {}, json.dumps({"brokerName": broker, "acks": entries}).encode())
+
+
+def batch_entry(group: str, topic: str, handle: str, offsets: Sequence[int]) -> dict[str, object]:
+    """The messages of one pop in a batch, by bits from its beginning; its handle is that of any of them."""
+    start, popped, invisible, revive, kind, _, queue, _ = handle.split(" ")
+    bits = sum(1 << offset - int(start) for offset in offsets)
+    return {
+        "c": group,
+        "t": topic,
+        "r": kind,
+        "so": int(start),
+        "q": int(queue),
+        "rq": int(revive),
+        "pt": int(popped),
+        "it": int(invisible),
+        "b": b64encode(bits.to_bytes(bits.bit_length() // 8 + 1, "little")).decode(),
+    }
 
 
 def check_client(client: str, group: str, topic: str, expression: str | None, kind: str | None) -> Ask:

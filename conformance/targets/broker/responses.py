@@ -101,6 +101,35 @@ def pulled_with_bounds(answer: Command) -> Result:
     return code, following, low, high, offsets
 
 
+#: What a pop brought from each queue: the kind of topic (0 is its own, others are retry topics), the queue, the offset
+#: that it begins at, and the offsets of the messages.
+Popped = tuple[tuple[int, int, int, tuple[int, ...]], ...]
+
+
+def popped(answer: Command) -> Popped | Err:
+    """What a pop brought, by the header fields, which must have as many messages as the body; or its error."""
+    error = refused(answer)
+    if error is not None:
+        return error
+    try:
+        starts = {(kind, queue): int(start) for kind, queue, start in _infos(answer, "startOffsetInfo")}
+        found = tuple(
+            (int(kind), int(queue), starts[kind, queue], tuple(map(int, offsets.split(","))))
+            for kind, queue, offsets in _infos(answer, "msgOffsetInfo")
+        )
+    except (ValueError, KeyError):
+        return Err("NO_FIELD", detail=f"a pop's answer with unreadable offsets: {answer.ext}")
+    if sum(len(offsets) for *_, offsets in found) != len(store_times(answer.body)):
+        return Err("OTHER_MESSAGES", detail=f"a pop's answer whose body has other messages than {found}")
+    return found
+
+
+def _infos(answer: Command, name: str) -> list[tuple[str, str, str]]:
+    """The entries of a field such as ``0 0 5;1 0 3``."""
+    parts = [part.split(" ") for part in answer.ext.get(name, "").split(";") if part]
+    return [(kind, queue, rest) for kind, queue, rest in parts]
+
+
 def listed_members(answer: Command) -> tuple[str, ...] | Err:
     """The sorted client ids in a response to GET_CONSUMER_LIST_BY_GROUP, or the error."""
     return _of_body(answer, "client ids", lambda body: tuple(sorted(map(str, body["consumerIdList"]))))
@@ -140,6 +169,17 @@ def offset_pairs(body: bytes) -> tuple[tuple[int, int], ...] | Err:
             sorted((int(dict(queue)["queueId"]), int(offset)) for queue, offset in dict(read["offsetTable"]).items())
         ),
     )
+
+
+def written_pairs(body: bytes) -> tuple[tuple[tuple[int, int], ...], str] | Err:
+    """Sorted (queue, offset) pairs of a body that members get, and its form (BQ-RESET-CPP)."""
+
+    def read(found: Any) -> tuple[tuple[tuple[int, int], ...], str]:
+        listed = [(int(one["queueId"]), int(one["offset"])) for one in found["offsetTable"]]
+        return tuple(sorted(listed)), "list"
+
+    pairs = offset_pairs(body)
+    return _read(body, "a list of offsets", read) if isinstance(pairs, Err) else (pairs, "table")
 
 
 def corrected(answer: Command) -> Result:

@@ -42,6 +42,8 @@ class BrokerHost(Protocol):
     #: The command that starts a Java program there, and the address that a broker listens on.
     launcher: str
     bind_address: str
+    #: Are its programs' ports and loopback those of this machine?
+    shares_ports: bool
 
     @property
     def java(self) -> int:
@@ -52,8 +54,8 @@ class BrokerHost(Protocol):
         """The class path."""
         ...
 
-    def program(self, name: str, home: Path, log: Path, port: int) -> Program:
-        """A broker with that main port."""
+    def program(self, release: Release, name: str, home: Path, log: Path, ports: Sequence[int]) -> Program:
+        """A program of a release whose class path was asked for, which listens on these ports."""
         ...
 
 
@@ -61,10 +63,11 @@ class LocalJava:
     """This machine: its Java, or the one of a feature release, and jars by Maven."""
 
     bind_address = HOST
+    shares_ports = True
 
-    def __init__(self, jars: ClassPath = broker_class_path, java: int = 0) -> None:
+    def __init__(self, jars: ClassPath = broker_class_path, java: int = 0, module: str = "rocketmq-broker") -> None:
         self.launcher = needs.java(java)
-        self._jars = jars
+        self._jars, self._module = jars, module
 
     @property
     def java(self) -> int:
@@ -73,9 +76,9 @@ class LocalJava:
 
     def class_path(self, release: Release) -> str:
         """The class path."""
-        return _joined(self._jars(("rocketmq-broker",), needs.maven_version(release)))
+        return _joined(self._jars((self._module,), needs.maven_version(release)))
 
-    def program(self, name: str, home: Path, log: Path, port: int) -> Program:
+    def program(self, release: Release, name: str, home: Path, log: Path, ports: Sequence[int]) -> Program:
         """A process."""
         return JavaProcess(name, home, log)
 
@@ -83,22 +86,29 @@ class LocalJava:
 class NameServer(Scoped):
     """A name server of a release."""
 
-    def __init__(self, release: Release, jars: ClassPath = class_path, limit: float | None = None) -> None:
-        """``limit`` is for its start (s), that of the whole start that is under way unless given."""
-        launcher = needs.java()
-        path = jars(("rocketmq-namesrv",), needs.maven_version(release))
+    def __init__(
+        self,
+        release: Release,
+        jars: ClassPath = class_path,
+        limit: float | None = None,
+        host: BrokerHost | None = None,
+    ) -> None:
+        """``limit`` is for its start (s), that of the whole start that is under way unless given; ``host`` is where it
+        runs, this machine with ``jars`` unless given."""
+        self._host = host = host or LocalJava(jars, module="rocketmq-namesrv")
+        path = host.class_path(release)
         self.release = release
         self._limit = limit or start_limit(START_LIMIT)
         self.home = Path(tempfile.mkdtemp(prefix="rocketmq-conformance-"))
         self.port = free_port()
-        self.process = JavaProcess(
-            f"Name server {release}", self.home, needs.write_logging(release, self.home, "namesrv")
-        )
+        log = needs.write_logging(release, self.home, "namesrv")
+        self.process = host.program(release, f"Name server {release}", self.home, log, (self.port,))
         configuration = self.home / "namesrv.conf"
-        needs.write_properties(configuration, needs.name_server_configuration(self.home, self.port))
+        properties = needs.name_server_configuration(self.home, self.port)
+        needs.write_properties(configuration, {**properties, "bindAddress": host.bind_address})
         main = "org.apache.rocketmq.namesrv.NamesrvStartup"
-        flags = needs.name_server_flags(release, needs.java_feature(launcher))
-        self._command = _command(launcher, flags, self.home, _joined(path), main, configuration)
+        flags = needs.name_server_flags(release, host.java)
+        self._command = _command(host.launcher, flags, self.home, path, main, configuration)
 
     @property
     def address(self) -> str:
@@ -108,11 +118,11 @@ class NameServer(Scoped):
     def start(self) -> None:
         """Start it and wait until it answers."""
         question = Question(self.port, Request.GET_BROKER_CLUSTER_INFO)
-        _start(self.process, self._command, question, self._limit, (self.port,))
+        _start(self.process, self._command, question, self._limit, (self.port,) if self._host.shares_ports else ())
 
     def close(self) -> None:
         """Stop it and remove its folder."""
-        self.process.kill()
+        self.process.close()
         shutil.rmtree(self.home, ignore_errors=True)
 
 
@@ -152,21 +162,26 @@ class Broker(Scoped):
         self.port = self._ports.main
         if isinstance(self._host, LocalJava):
             tables_in_memory.keep_in_memory(self.home)
-        else:
-            self._ports.close()  # an engine takes them itself, and keeps them
+        if not self._host.shares_ports:
+            self._ports.close()  # an engine that publishes them takes them itself, and keeps them
         self._configuration = self.home / "broker.conf"
         self._sizes, self._lease, self._ordinary = sizes or {}, lease, ordinary
         self._asked, self._version = asked, version
         self._access = asked.access
-        self.become(release, properties, name_server)
+        self._set(release, properties, name_server)
 
     def become(self, release: Release, properties: Mapping[str, str], name_server: str) -> None:
         """While it is down: the next start is one of this release, in the same folder and on the same port."""
+        self.process.close()  # a container is of one image
+        self._set(release, properties, name_server)
+
+    def _set(self, release: Release, properties: Mapping[str, str], name_server: str) -> None:
         host = self._host
         path = self._class_path(release)
         self.release = release
         log = needs.write_logging(release, self.home, "broker")
-        self.process = host.program(f"Broker {self._version or release}", self.home, log, self.port)
+        name = f"Broker {self._version or release}"
+        self.process = host.program(release, name, self.home, log, ports_of(self.port))
         self._properties = needs.broker_configuration(release, self.home, self.port, name_server)
         self._properties["bindAddress"] = host.bind_address
         for ending, size in self._sizes.items():
@@ -210,8 +225,8 @@ class Broker(Scoped):
         shutil.rmtree(self.temporary_files, ignore_errors=True)
         self.temporary_files.mkdir()
         question = Question(self.port, Request.GET_BROKER_RUNTIME_INFO, self._access)
-        # an engine says itself which port of a container is taken, and frees those of one that has ended a little late
-        ports = ports_of(self.port) if isinstance(self._host, LocalJava) else ()
+        # an engine that publishes ports says itself which is taken, and frees those of one that has ended a little late
+        ports = ports_of(self.port) if self._host.shares_ports else ()
         try:
             _start(self.process, self._command, question, self._limit, ports)
         except CannotRunError as error:

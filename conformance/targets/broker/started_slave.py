@@ -30,6 +30,8 @@ from rocketmq_conformance.models.release import Release
 #: What a slave begins and ends with when it asks its master, and what it asks for in between that counts here.
 _FIRST, _LAST = Request.GET_ALL_TOPIC_CONFIG, Request.GET_ALL_SUBSCRIPTIONGROUP_CONFIG
 _ASKED = frozenset({_FIRST, Request.GET_ALL_CONSUMER_OFFSET, _LAST})
+#: What a slave that may act as master asks before it comes online: where messages come from.
+_REPLICATION = Request.EXCHANGE_BROKER_HA_INFO
 #: For how long a slave is waited for that asks every minute (s), and for how long until it has taken the last answer.
 _ASKS, _TAKES = 200.0, 20.0
 #: Timeout of a request to the master (s): the slave itself waits for 3 s.
@@ -78,7 +80,7 @@ class Gate:
     def handle(self, peer: Peer, request: Command) -> Command:
         """Answer one request of the slave."""
         self._begun = self._begun or (self._wanted and request.code == _FIRST)
-        if not self._begun or request.code not in _ASKED:
+        if request.code != _REPLICATION and (not self._begun or request.code not in _ASKED):
             return _refused("the master answers nothing now")
         try:
             with Connection(HOST, self._port(), _PATIENCE) as master:
@@ -107,10 +109,20 @@ class StartedSlave:
         self._master = master
         self._gate = Gate(master.release, lambda: master.port)
         # a broker listens for its slaves on the port after its own
-        addresses = {"masterAddr": self._gate.start(), "haServerAddr": f"{HOST}:{master.port + 1}"}
-        self._names = RouteServer(master.release, addresses)
+        self._names = self._named(self._gate.start(), f"{HOST}:{master.port + 1}")
         self._broker = make({ROLE: SLAVE, "brokerId": "1"}, self._names.start())
         self._broker.start()
+
+    def _named(self, master: str, replication: str) -> RouteServer:
+        """Its name server, by which it learns the addresses of its master."""
+        return RouteServer(self._master.release, {"masterAddr": master, "haServerAddr": replication})
+
+    def left(self) -> None:
+        """Nothing that it does depends on its master's end."""
+
+    def online(self) -> bool:
+        """A master comes online at once when it is started again."""
+        return True
 
     def open(self) -> Connection:
         """Connect."""

@@ -5,12 +5,8 @@ from __future__ import annotations
 import shlex
 import shutil
 import threading
-from collections import deque
-from collections.abc import Generator, Iterable
-from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 
 from rocketmq_conformance.conformance.adapter import (
     REAL,
@@ -20,14 +16,12 @@ from rocketmq_conformance.conformance.adapter import (
     Hello,
     Play,
     T,
-    UnderWay,
 )
 from rocketmq_conformance.conformance.fakes.group_case import GroupCase
 from rocketmq_conformance.conformance.startup import phase
 from rocketmq_conformance.conformance.targets.address_kinds import LANES
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
-from rocketmq_conformance.conformance.targets.client_program.lanes import Lanes
 from rocketmq_conformance.conformance.targets.client_program.played_answers import PlayedAnswers
 from rocketmq_conformance.conformance.targets.client_program.played_assignments import PlayedAssignments
 from rocketmq_conformance.conformance.targets.client_program.played_brokers import PlayedBrokers
@@ -35,6 +29,8 @@ from rocketmq_conformance.conformance.targets.client_program.played_clusters imp
 from rocketmq_conformance.conformance.targets.client_program.played_commits import PlayedCommits
 from rocketmq_conformance.conformance.targets.client_program.played_files import PlayedFiles
 from rocketmq_conformance.conformance.targets.client_program.played_group import NOT_CONNECTED, PlayedGroup
+from rocketmq_conformance.conformance.targets.client_program.played_groups import PlayedGroups
+from rocketmq_conformance.conformance.targets.client_program.played_listener import PlayedListener
 from rocketmq_conformance.conformance.targets.client_program.played_load import PlayedLoad
 from rocketmq_conformance.conformance.targets.client_program.played_messages import PlayedMessages
 from rocketmq_conformance.conformance.targets.client_program.played_pauses import PlayedPauses
@@ -49,6 +45,7 @@ from rocketmq_conformance.conformance.targets.client_program.required_consumers 
     REQUIRED_CONSUMERS,
     RequiredConsumer,
 )
+from rocketmq_conformance.conformance.targets.client_program.side_by_side import SideBySide
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.conformance.targets.client_program.traffic_wait import Interrupted
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported
@@ -60,6 +57,8 @@ from rocketmq_conformance.suites import (
     whole_clusters,
     whole_commit,
     whole_files,
+    whole_groups,
+    whole_listener,
     whole_load,
     whole_messages,
     whole_pause,
@@ -82,27 +81,26 @@ _PLAYED = {
     whole_load.SUITE.name: PlayedLoad,
     whole_files.SUITE.name: PlayedFiles,
     whole_answers.SUITE.name: PlayedAnswers,
+    whole_listener.SUITE.name: PlayedListener,
     whole_assign.SUITE.name: PlayedAssignments,
 }
-_PLAYED_AT_TWO: dict[str, type[PlayedBrokers]] = {
+#: The same with brokers of their own.
+_PLAYED_AT_TWO: dict[str, type[PlayedBrokers | PlayedGroups]] = {
     whole_brokers.SUITE.name: PlayedBrokers,
     whole_topologies.SUITE.name: PlayedTopologies,
     whole_clusters.SUITE.name: PlayedClusters,
+    whole_groups.SUITE.name: PlayedGroups,
     whole_slaves.SUITE.name: PlayedSlaves,
 }
-#: How many times as many cases as there are lanes may be under way before the first of them has ended.
-_AHEAD = 4
 #: Seconds that a case may take: every look has a limit of its own.
 PATIENCE = 3600.0
 
 
-class ClientProgram:
+class ClientProgram(SideBySide):
     """A program by its command, whose timers are ``pace`` times faster than standard.
 
     Its cases go ``through`` a real broker, or have a fake one each. ``access`` is what its members need to connect.
     """
-
-    exclusive = False
 
     def __init__(
         self,
@@ -113,16 +111,14 @@ class ClientProgram:
         through: RealBroker | None = None,
         access: GivenAccess | None = None,
     ) -> None:
+        super().__init__(lanes)
         self._command = shlex.split(command)
         self._text = python_name(self._command) or command
-        self._pace, self._lanes = pace, Lanes(lanes)
+        self._pace = pace
         self._timing = timing or Timing.of(pace)
         self._through = through
         self._access = access or GivenAccess()
         self._profile = Profile()
-        self._interrupted = threading.Event()
-        #: What ends the cases of each stream.
-        self._streams: set[threading.Event] = set()
         #: The case that is played step by step, and whether any program ever connected.
         self._group: PlayedGroup | None = None
         self._connected = False
@@ -218,10 +214,6 @@ class ClientProgram:
         """Did a program connect in any case of the suite?"""
         return suite.name in self._seen_in
 
-    def lanes(self, suite: Suite) -> int:
-        """How many cases are played side by side."""
-        return self._lanes.count
-
     def reset(self, case: Case) -> None:
         """Begin a case that is played step by step."""
         self._profile = case.profile
@@ -233,61 +225,16 @@ class ClientProgram:
         assert self._group is not None
         return self._step(self._group, operation)
 
-    def stream(self, suite: Suite, cases: Iterable[Play[T]]) -> Generator[Future[T], None, None]:
-        """Play cases, each in a group of its own; a next one as soon as one has ended."""
-        with closing(self._stream(suite, cases, waits=True)) as playing:
-            for ended in playing:
-                if not isinstance(ended, UnderWay):
-                    yield ended
-
-    def take_turns(self, suite: Suite, cases: Iterable[Play[T]]) -> Generator[Future[T] | UnderWay, None, None]:
-        """The same without waiting for a lane, or for a case to end."""
-        return self._stream(suite, cases, waits=False)
-
-    def _stream(
-        self, suite: Suite, cases: Iterable[Play[T]], *, waits: bool
-    ) -> Generator[Future[T] | UnderWay, None, None]:
-        waiting = iter(cases)
-        under_way: deque[Future[T]] = deque()
-        interrupted = threading.Event()
-        self._streams.add(interrupted)
-        begins = True
-        try:
-            while under_way or begins:
-                started = False
-                while begins and not started and len(under_way) < _AHEAD * self._lanes.count:
-                    if not self._lanes.take(waits=waits and not under_way):
-                        break
-                    play = next(waiting, None)
-                    if play is None:
-                        begins = False
-                        self._lanes.leave()
-                        break
-                    under_way.append(self._lanes.begin(partial(self._case, suite, play, interrupted)))
-                    started = not waits
-                if under_way and under_way[0].done():
-                    yield under_way.popleft()
-                elif not waits:
-                    yield UnderWay(self._lanes.under_way, started)
-                else:
-                    wait([one for one in under_way if not one.done()], return_when=FIRST_COMPLETED)
-        finally:
-            self._streams.discard(interrupted)
-            if under_way:
-                interrupted.set()
-                wait(under_way)
-
     def close(self) -> None:
         """Kill every program that still runs."""
-        for interrupted in (self._interrupted, *self._streams):
-            interrupted.set()
+        self.interrupt()
         self.end_case()
-        self._lanes.close()
+        self.end_lanes()
         self._access.close()
         if self._through is not None:
             self._through.close()
 
-    def _case(self, suite: Suite, play: Play[T], interrupted: threading.Event) -> T:
+    def play(self, suite: Suite, play: Play[T], interrupted: threading.Event) -> T:
         """Play a case; once more when a member did not connect, as a machine may have been too busy for it."""
         came, missed = self._played(suite, play, interrupted)
         return self._played(suite, play, interrupted)[0] if missed else came

@@ -17,13 +17,23 @@ class UnsupportedMoveError(Exception):
     """This broker cannot make a move, and has done nothing; the text is the reason."""
 
 
-class CaseBroker(Protocol):
+class Watched(Protocol):
+    """What is seen of a broker, or of one group there."""
+
+    #: What clients sent.
+    traffic: Traffic
+
+    def end_pulls(self, queues: Collection[int], first: bool = False) -> None:
+        """Answer the pulls of these queues that are held, as if they had been for as long as they ask; or the ``first``
+        ones alone, whose clients were not seen to find nothing where they wait."""
+        ...
+
+
+class CaseBroker(Watched, Protocol):
     """The broker of one case: one topic, one group, no members at first. Moves may raise UnsupportedMoveError."""
 
     #: What is asked of clients before anything is answered.
     guard: Guard
-    #: What clients sent.
-    traffic: Traffic
     #: Do commits fail beside the request that fails?
     loses_commits: bool
     #: Who opened a connection without a heartbeat; set before the case begins.
@@ -102,8 +112,9 @@ class CaseBroker(Protocol):
         """Play every request of a kind by a fault from now on, and others no more."""
         ...
 
-    def fail_alone(self, request: Request, fault: str, queue: int | None) -> None:
-        """Play those about a queue of the topic, or about the topic, by a fault from now on, and others no more."""
+    def fail_alone(self, request: Request, fault: str, queue: int | None, topic: str = "") -> None:
+        """Play those about a queue of the topic, or about the topic or another one, by a fault from now on, and others
+        no more."""
         ...
 
     def send_again(self, queue: int, how: str) -> None:
@@ -132,11 +143,6 @@ class CaseBroker(Protocol):
 
     def mend(self) -> None:
         """Answer every request again."""
-        ...
-
-    def end_pulls(self, queues: Collection[int], first: bool = False) -> None:
-        """Answer the pulls of these queues that are held, as if they had been for as long as they ask; or the ``first``
-        ones alone, whose clients were not seen to find nothing where they wait."""
         ...
 
     def take_locks(self) -> None:

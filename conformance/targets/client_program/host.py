@@ -1,7 +1,8 @@
 """The program that runs for each member of ``python:module:factory`` when what the factory makes is a consumer.
 
 Its settings are environment variables; it writes lines and reads commands as every program of ``client:COMMAND`` does
-(docs/client.md), and turns them into calls of the consumer's methods. The consumer's own prints go to standard error.
+(docs/reference/client.md), and turns them into calls of the consumer's methods. The consumer's own
+prints go to standard error.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ NO_CONSUMER = 4
 _REQUIRED = ("start", "shutdown")
 #: The commands that are methods of a consumer, if it has them for the kit (``Host._own``).
 _METHODS = (
-    *("seek", "pause", "subscribe", "unsubscribe", "commit", "also"),
+    *("seek", "pause", "subscribe", "unsubscribe", "commit", "also", "end"),
     *("assign", "pause_queues", "resume_queues", "seek_to_begin", "seek_to_end"),
 )
 #: Those that are called with a list of queues.
@@ -41,7 +42,7 @@ _OFTEN = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerSettings:
-    """What a member of a group is to be: each field is a variable of docs/client.md."""
+    """What a member of a group is to be: each field is a variable of docs/reference/client.md."""
 
     #: host:port
     name_server: str

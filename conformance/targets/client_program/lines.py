@@ -1,6 +1,6 @@
 """The lines that a consumer program writes: what is wrong with one, by the schema that is shipped.
 
-``rocketmq-conformance list operations --format client`` prints the schema, and docs/client.md explains it.
+``rocketmq-conformance list operations --format client`` prints the schema, and docs/reference/client.md explains it.
 """
 
 from __future__ import annotations

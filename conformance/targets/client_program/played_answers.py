@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from rocketmq_conformance.conformance.remoting.codes import Request
-from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
+from rocketmq_conformance.conformance.targets.client_program.played_faults import PlayedFaults
 from rocketmq_conformance.conformance.targets.client_program.traffic_wait import Limits
 from rocketmq_conformance.models.outcome import Outcome
 from rocketmq_conformance.suites import whole_answers as operations
 from rocketmq_conformance.suites.declare.operation import Operation
 
-#: The rules of steps in which a request about one thing alone fails, those of which show in what members say alone,
-#: and those of a commit.
-_FAILING = frozenset({"WHOLE-ANS-ALONE", "WHOLE-ANS-CODE", "WHOLE-ANS-FIELD", "WHOLE-ANS-LIST"})
+#: The rules that show in what members say alone.
 _GIVEN = frozenset({"WHOLE-ANS-TWICE", "WHOLE-ANS-LATE"})
-_COMMITS = frozenset({"WHOLE-LOST", "WHOLE-ANS-ALONE", "WHOLE-ANS-CODE"})
 
 
-class PlayedAnswers(PlayedGroup):
+class PlayedAnswers(PlayedFaults):
     """The members of one case, and what is done to them and their broker."""
 
     def _do(self, operation: Operation) -> Outcome:
@@ -46,19 +43,7 @@ class PlayedAnswers(PlayedGroup):
         if queue in self.case.seen:
             self.case.send_again(queue, how)
 
-    def _unseen(self) -> str:
-        """Also that nothing has come of what fails; commits need not come, and pulls that are not answered do late."""
-        unseen = super()._unseen()
-        late = self.case.fails(Request.UPDATE_CONSUMER_OFFSET) or self.case.silent
-        fails = bool(self._state.group.fails) and not late
-        if unseen or not fails or self.case.met or not _FAILING & self._points.rules:
-            return unseen
-        return "no member was seen to send the request that fails"
-
     def _unshown(self, limits: Limits) -> frozenset[str]:
-        """Also the rules about what is given twice, where members do not say what they are given, and about a commit
-        that fails, where none came."""
+        """Also the rules about what is given twice, where members do not say what they are given."""
         silent = frozenset[str]() if self.says else _GIVEN
-        if self.case.fails(Request.UPDATE_CONSUMER_OFFSET) and not self.case.met:
-            silent |= _COMMITS
         return super()._unshown(limits) | (silent & self._points.rules)

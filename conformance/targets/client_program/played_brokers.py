@@ -11,7 +11,7 @@ from rocketmq_conformance.conformance.fakes.whole_brokers import WholeBrokers
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
-from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
+from rocketmq_conformance.conformance.targets.client_program.played_faults import PlayedFaults
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.models.client.whole_brokers import MOST, number_of
 from rocketmq_conformance.models.client.whole_push import Setting
@@ -23,7 +23,7 @@ from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Suite
 
 
-class PlayedBrokers(PlayedGroup):
+class PlayedBrokers(PlayedFaults):
     """The members of one case at two brokers."""
 
     _shows_ends = False
@@ -55,8 +55,23 @@ class PlayedBrokers(PlayedGroup):
                 return self._prepared((first, second), Setting(0, shape, stored, where), operation)
             case operations.Send() | operations.Route() | operations.GoAway() | operations.ComeBack():
                 return self._world(operation)
+            case operations.FailAt(broker, request):
+                return self._played(operation, lambda: self._fail_at(broker, Request[request]))
+            case operations.Mend():
+                return self._played(operation, self._mend_all)
             case _:
                 return super().do(operation)
+
+    def _fail_at(self, broker: int, request: Request) -> None:
+        self._mend_all()
+        self.brokers.cases[broker].fail(request, "SYSTEM_ERROR")
+
+    def _mend_all(self) -> None:
+        for case in self.brokers.cases:
+            case.mend()
+
+    def _faulty(self) -> Sequence[CaseBroker]:
+        return self.brokers.cases
 
     def _prepared(self, queues: tuple[int, int], setting: Setting, operation: Operation) -> Outcome:
         self._expect(operation)

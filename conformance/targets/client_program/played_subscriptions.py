@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rocketmq_conformance.conformance.fakes.traffic import Brought
-from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.targets.client_program.played_faults import PlayedFaults
 from rocketmq_conformance.conformance.targets.client_program.required_consumers import SUBSCRIBE
 from rocketmq_conformance.conformance.targets.client_program.traffic_wait import Limits
 from rocketmq_conformance.models.client.whole_deadlines import SUBSCRIBED
@@ -22,7 +23,7 @@ from rocketmq_conformance.suites.declare.topologies import ORDINARY
 UNSUBSCRIBE = "unsubscribe"
 
 
-class PlayedSubscriptions(PlayedGroup):
+class PlayedSubscriptions(PlayedFaults):
     """The members of one case, which subscribe to another topic together."""
 
     def _do(self, operation: Operation) -> Outcome:
@@ -40,8 +41,16 @@ class PlayedSubscriptions(PlayedGroup):
                         self._tell_all()
 
                 return self._played(operation, tell)
+            case operations.FailOf(topic, request):
+                return self._played(operation, lambda: self._fail_of(topic, Request[request]))
             case _:
                 return super()._do(operation)
+
+    def _fail_of(self, topic: int, request: Request) -> None:
+        self.case.fail_alone(request, "SYSTEM_ERROR", None, self.case.other_topic if topic else self.case.topic)
+        if request is Request.GET_ROUTEINFO_BY_TOPIC:
+            self._wait_for_route_requests()
+            self._wait_for_member_requests()
 
     def _tell_all(self) -> None:
         """Tell every member to subscribe, or to unsubscribe; then wait until its queues are let go."""

@@ -35,7 +35,7 @@ _TOPIC = "ROCKETMQ_TOPIC"
 _POLL_INTERVAL = 0.02
 #: Seconds for which the last words of a process that has ended are read: what it started may keep its pipe open.
 _LAST_WORDS = 5.0
-_MISSING = 'the program does not say {{"takes": ["{}"]}} on standard output before it starts (docs/client.md)'
+_MISSING = 'the program does not say {{"takes": ["{}"]}} on standard output before it starts (docs/reference/client.md)'
 
 
 class Introduced(NamedTuple):

@@ -225,11 +225,12 @@ class ProxiedCase(WatchedCase):
         else:
             self._answer_pulls(lambda _: command(faulty("SYSTEM_ERROR")))
 
-    def fail_alone(self, request: Request, fault: str, queue: int | None) -> None:
-        """Let the proxy answer those about a queue of the topic, or about the topic, by a fault, and others no more."""
+    def fail_alone(self, request: Request, fault: str, queue: int | None, topic: str = "") -> None:
+        """Let the proxy answer those about a queue of the topic, or about the topic or another one, by a fault, and
+        others no more."""
         if request is Request.PULL_MESSAGE and fault == SILENT:
             raise UnsupportedMoveError(WAITS)
-        failing = Failing(request, fault, self.topic, queue)
+        failing = Failing(request, fault, topic or self.topic, queue)
         self._play(failing)
         if request is Request.PULL_MESSAGE:
             refused = command(faulty("SYSTEM_ERROR"))

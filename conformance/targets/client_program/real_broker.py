@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -26,7 +27,9 @@ from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapte
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
 from rocketmq_conformance.conformance.targets.broker.broker_location import RunningBroker
 from rocketmq_conformance.conformance.targets.broker.cluster import Cluster
+from rocketmq_conformance.conformance.targets.broker.container import Containers
 from rocketmq_conformance.conformance.targets.broker.process import HOST, START_LIMIT
+from rocketmq_conformance.conformance.targets.broker.servers import BrokerHost
 from rocketmq_conformance.conformance.targets.client_program.broker_in_use import Address, BrokerInUse
 from rocketmq_conformance.models.broker.state import QueueLog
 from rocketmq_conformance.models.client.initial_broker import log_of_shape
@@ -36,6 +39,7 @@ from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.suites import (
     whole_brokers,
     whole_clusters,
+    whole_groups,
     whole_listener,
     whole_orderly,
     whole_orderly_listener,
@@ -51,6 +55,7 @@ _FAKE_ALONE = {
         (whole_brokers.SUITE.name, whole_topologies.SUITE.name, whole_clusters.SUITE.name),
         "needs two brokers, one of which comes or goes away",
     ),
+    whole_groups.SUITE.name: "needs a broker that is watched for two groups",
     whole_slaves.SUITE.name: "needs a master and its slave, one of which goes away",
 }
 _ORDERLY = {whole_orderly.SUITE.name: "needs locks that outlive a case: go through broker:VERSION"}
@@ -107,7 +112,8 @@ def real_broker(address: ThroughAddress) -> RealBroker:
     """The broker of an address."""
     if isinstance(address, RunningBrokerAddress):
         return Running(str(address), address.at)
-    return Started(str(address), address.release)
+    containers = partial(Containers, address.release) if address.via == "container" else None
+    return Started(str(address), address.release, containers)
 
 
 def _is_old(setting: Setting) -> bool:
@@ -220,7 +226,7 @@ class Running:
 class _Stocked:
     """A broker that the kit started, and the topics that are left of its stock, by shape and number of queues."""
 
-    def __init__(self, release: Release, names: _Names, limit: float) -> None:
+    def __init__(self, release: Release, names: _Names, limit: float, host: BrokerHost | None) -> None:
         self.topics = {
             (shape, queues): [names.new("STOCK") for _ in range(_COPIES)] for shape in _SHAPES for queues in _QUEUES
         }
@@ -231,7 +237,7 @@ class _Stocked:
         def prepare(home: Path) -> None:
             write_store(home, logs, {})
 
-        self.cluster = Cluster(release, prepare, lease=_LEASE, limit=limit)
+        self.cluster = Cluster(release, prepare, lease=_LEASE, limit=limit, host=host)
         self.cluster.__enter__()
         self.broker = BrokerInUse(HostPort(HOST, self.cluster.broker.port), host_port(self.cluster.name_server))
 
@@ -257,14 +263,19 @@ class Started:
 
     refuses = _FAKE_ALONE
 
-    def __init__(self, text: str, release: Release) -> None:
+    def __init__(self, text: str, release: Release, containers: Callable[[], BrokerHost] | None = None) -> None:
+        """``containers`` are where they run instead of this machine."""
         self.text = text
-        self._release = release
+        self._release, self._containers = release, containers
         #: For each start (s): those of cases are in threads of their own, and part of no other.
         self._limit = start_limit(START_LIMIT)
         self._names = _Names()
         self._lock = threading.Lock()
         self._running: list[_Stocked] = []
+
+    @cached_property
+    def _host(self) -> BrokerHost | None:
+        return self._containers and self._containers()
 
     def hello(self) -> Hello:
         """Start the first one."""
@@ -317,7 +328,7 @@ class Started:
             self._running.clear()
 
     def _stocked(self) -> _Stocked:
-        return _Stocked(self._release, self._names, self._limit)
+        return _Stocked(self._release, self._names, self._limit, self._host)
 
     def _retire(self) -> None:
         """End brokers that are no more in use, but the last."""

@@ -14,6 +14,7 @@ from rocketmq_conformance.suites import (
     whole_clusters,
     whole_commit,
     whole_files,
+    whole_groups,
     whole_listener,
     whole_lite,
     whole_load,
@@ -32,7 +33,7 @@ AUTOMATIC, ON_DEMAND = "AUTOMATIC", "ON_DEMAND"
 SHARED, ASSIGNED = "SHARED", "ASSIGNED"
 #: Commands that a program says that it takes, and what it says when it has strategies other than the first.
 LISTEN, HOLD, PAUSE, COMMIT = "listen", "hold", "pause", "commit"
-SUBSCRIBE, ALSO, ASSIGN, STRATEGY = "subscribe", "also", "assign", "strategy"
+SUBSCRIBE, ALSO, END, ASSIGN, STRATEGY = "subscribe", "also", "end", "assign", "strategy"
 
 
 class RequiredConsumer(NamedTuple):
@@ -64,6 +65,7 @@ REQUIRED_CONSUMERS: dict[str, tuple[RequiredConsumer, str]] = {
     whole_load.SUITE.name: (PUSH, HOLD),
     whole_topologies.SUITE.name: (PUSH, ""),
     whole_clusters.SUITE.name: (PUSH, ALSO),
+    whole_groups.SUITE.name: (PUSH, END),
     whole_files.SUITE.name: (PUSH._replace(model=BROADCASTING), ""),
     whole_answers.SUITE.name: (PUSH, ""),
     whole_slaves.SUITE.name: (PUSH, ""),

@@ -63,16 +63,16 @@ def wait_for_traffic(
     owners: Callable[[], bool],
     everything: Callable[[], bool],
     ended: Callable[[], object],
-    outdated: Callable[[], bool] = lambda: False,
+    later: Callable[[], float] = lambda: 0.0,
 ) -> bool:
     """Was everything seen in time, and for a while? Back at once when members have ``ended``, or owners are late.
 
-    Is a subscription ``outdated``? Its member pulls once its next heartbeat has come.
+    By so many seconds ``later`` a member may do everything, by what it is seen to wait for.
     """
     began = clock.monotonic()
 
     def spent() -> float:
-        return clock.monotonic() - began - (limits.heartbeat if outdated() else 0.0)
+        return clock.monotonic() - began - later()
 
     def is_late() -> bool:
         return spent() >= limits.owners and not owners()

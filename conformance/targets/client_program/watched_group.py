@@ -16,7 +16,7 @@ from rocketmq_conformance.conformance.fakes.given_in_order import GivenInOrder
 from rocketmq_conformance.conformance.fakes.said import SaidMessages
 from rocketmq_conformance.conformance.fakes.traffic import Brought, Traffic, runs
 from rocketmq_conformance.conformance.remoting.codes import Request
-from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
+from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker, Watched
 from rocketmq_conformance.conformance.targets.client_program.claimed_queues import wrong_claim
 from rocketmq_conformance.conformance.targets.client_program.file_ids import FileIds
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
@@ -57,6 +57,7 @@ from rocketmq_conformance.suites import (
     whole_clusters,
     whole_commit,
     whole_files,
+    whole_groups,
     whole_listener,
     whole_lite,
     whole_orderly,
@@ -88,7 +89,7 @@ _STORED_AFTER = {
     whole_files.SUITE.name: AT_ONCE,
 }
 #: The operations that start a consumer.
-_STARTS = (operations.Join, whole_broadcast.ComeBack, whole_files.ComeBack, whole_clusters.Also)
+_STARTS = (operations.Join, whole_broadcast.ComeBack, whole_files.ComeBack, whole_clusters.Also, whole_groups.Also)
 
 
 class _Followed(NamedTuple):
@@ -133,6 +134,8 @@ class WatchedGroup:
         self._listeners: dict[int, str] = {}
         #: Why nothing more can be played, or "".
         self._unsupported = ""
+        #: Over how many connections routes had been asked for before the step.
+        self._asked_over = 0
         #: The answer to whatever else is to be done, once a member is missing.
         self._failure: Err | None = None
         self._strategy = STRATEGIES[0]
@@ -174,6 +177,7 @@ class WatchedGroup:
         """Follow an operation by the model: its answer, and why."""
         for traffic in self._traffic():
             traffic.outdated = False
+        self._asked_over = self._askers()
         self._adopt(self._follow(self._bound, operation, self._state))
         self._points.begin(operation, self._followed.why.rules, self.case.traffic.sent)
         return self._followed.expected, self._followed.why
@@ -269,7 +273,7 @@ class WatchedGroup:
                 owners,
                 everything,
                 lambda: self.members.ended() or self.case.guard.refused,
-                lambda: any(traffic.outdated for traffic in self._traffic()),
+                lambda: self._later(joined, limits),
             )
 
         shown = look(limits)
@@ -294,6 +298,18 @@ class WatchedGroup:
             if unseen:
                 return Err("NOT_REACHED", definite=False, detail=unseen)
         return Ok(_ended(seen, end), unshown=self._unshown(limits))
+
+    def _later(self, joined: str | None, limits: Limits) -> float:
+        """By how many seconds members may be later, as they wait for a timer: one whose subscription is outdated for
+        its next heartbeat, and one that joined and lost the connection over which it asked for the route, for the next
+        one of these, and a round."""
+        if joined and self._askers() > self._asked_over + 1:
+            return self._timing.routes + self._timing.round
+        return limits.heartbeat if any(traffic.outdated for traffic in self._traffic()) else 0.0
+
+    def _askers(self) -> int:
+        """Over how many connections routes were asked for."""
+        return sum(len(traffic.askers) for traffic in self._traffic())
 
     def _unshown(self, limits: Limits) -> frozenset[str]:
         """The rules of the step that would not have shown if they had been broken: nothing was sent that they are
@@ -329,8 +345,9 @@ class WatchedGroup:
             standard if timing.standard_margin else 0.0,
         )
 
-    def _brokers(self) -> Sequence[tuple[CaseBroker, Mapping[int, int]]]:
-        """The brokers of the case that are there, each with the numbers by which answers show its queues."""
+    def _brokers(self) -> Sequence[tuple[Watched, Mapping[int, int]]]:
+        """The brokers of the case that are there, or what is watched by itself, each with the numbers by which answers
+        show its queues."""
         return [(self.case, {queue: queue for queue in (*self.case.seen, *((RETRIES,) if self._retries else ()))})]
 
     def _traffic(self) -> Sequence[Traffic]:

@@ -55,13 +55,13 @@ def greeting(given: Any) -> Greeting:
     if given.get("protocol") != PROTOCOL:
         raise ProtocolError(
             f"it speaks version {given.get('protocol')!r} of the protocol, and this kit version {PROTOCOL}: see "
-            "docs/exec.md"
+            "docs/reference/exec.md"
         )
     for name, value in given.items():
         if name not in _FIELDS:
             raise ProtocolError(f"its hello has an unknown field {name!r}; there are {', '.join(_FIELDS)}")
         if not isinstance(value, _FIELDS[name]) or (isinstance(value, bool) and _FIELDS[name] is not bool):
-            raise ProtocolError(f"its hello has {name} = {value!r}, which is of the wrong kind (docs/exec.md)")
+            raise ProtocolError(f"its hello has {name} = {value!r}, of the wrong kind (docs/reference/exec.md)")
     broker = given.get("broker", EXCHANGE)
     if broker not in (EXCHANGE, TCP):
         raise ProtocolError(f"its hello has broker = {broker!r}: say {EXCHANGE!r} or {TCP!r}")

@@ -1,6 +1,6 @@
 """The lines between the kit and a program: what is sent, and what an answer has to be.
 
-docs/exec.md explains every line. Everything that is wrong with a line is a ProtocolError with one sentence.
+docs/reference/exec.md explains every line. Everything that is wrong with a line is a ProtocolError with one sentence.
 """
 
 from __future__ import annotations

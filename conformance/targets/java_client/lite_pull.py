@@ -11,22 +11,34 @@ as far from now as the plan's clock has it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 
 import jpype
 
 from rocketmq_conformance.conformance.adapter import Answered, Case, Methods
+from rocketmq_conformance.conformance.remoting.client_requests import running_info
 from rocketmq_conformance.conformance.remoting.codes import Response
+from rocketmq_conformance.conformance.targets.java_client.broker_questions import BrokerQuestions
 from rocketmq_conformance.conformance.targets.java_client.client_table import ClientTable, HeartbeatCalls
+from rocketmq_conformance.conformance.targets.java_client.java_source import compiled
 from rocketmq_conformance.conformance.targets.java_client.part import Part
 from rocketmq_conformance.conformance.targets.java_client.queue_names import POSITIONS, positions
 from rocketmq_conformance.conformance.targets.java_client.rebalance_pull import LitePullNetwork
 from rocketmq_conformance.conformance.targets.java_client.recording_executor import RecordingExecutor, no_threads
 from rocketmq_conformance.conformance.targets.java_client.release import LITE_PULL, JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.rows import rows
-from rocketmq_conformance.models.client.lite_pull_state import ANEW, BETWEEN, MAX_CACHED, SEEKS, SOUGHT
+from rocketmq_conformance.models.client.lite_pull_state import (
+    ANEW,
+    BETWEEN,
+    MAX_CACHED,
+    SEEKS,
+    SOUGHT,
+    TAGS,
+    UNSUBSCRIBES,
+)
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.suites import lite_pull as operations
 from rocketmq_conformance.suites.declare.topologies import BROKER, GROUP, ORDINARY, OTHER_TOPIC, TOPIC
@@ -35,6 +47,9 @@ P = ParamSpec("P")
 _ADDRESS, _INSTANCE = ORDINARY.clients[0].split("@")
 #: Timeout of a poll that need not wait (ms).
 _PATIENCE = 60_000
+#: The tag and the bytes of a message that is found.
+Found = tuple[str, int]
+_PLAIN: Found = ("", 1)
 
 
 def _returning_errors(
@@ -62,7 +77,9 @@ class _Network(LitePullNetwork, HeartbeatCalls):
         #: A consumer that was shut down has closed its connections.
         self.closed = False
         #: The response code, how many messages are found, and where to go on; no code: no answer.
-        self.answers: tuple[int | None, int, int] = (0, 0, 0)
+        self.answers: tuple[int | None, Sequence[Found], int] = (0, (), 0)
+        #: The expression of the last pull.
+        self.expression = ""
 
     def respond(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
         """Answer what arrives."""
@@ -73,14 +90,16 @@ class _Network(LitePullNetwork, HeartbeatCalls):
     def answer_pull(self, ext: dict[str, str]) -> Answered:
         """Answer a pull."""
         offset = self.asked = int(ext["queueOffset"])
+        self.expression = ext["subscription"]
         code, messages, following = self.answers
         if self.meanwhile is not None:
             self.meanwhile()
         if code is None:
             raise TimeoutError
         if code == Response.SUCCESS:
-            body = b"".join(self.message(ext["topic"], int(ext["queueId"]), offset + at) for at in range(messages))
-            following = offset + messages
+            topic, number = ext["topic"], int(ext["queueId"])
+            body = b"".join(self.message(topic, number, offset + at, *found) for at, found in enumerate(messages))
+            following = offset + len(messages)
             if not messages:
                 code = int(Response.PULL_NOT_FOUND)
         else:
@@ -124,17 +143,21 @@ class JavaLitePull(Part):
         self._class = self.release.load("client.consumer.DefaultLitePullConsumer")
         message_queue = self.release.load("common.message.MessageQueue")
         self.queues = [message_queue(*queue) for queue in ORDINARY.queues]
-        self._hash_set, self._hash_map = jpype.JClass("java.util.HashSet"), jpype.JClass("java.util.HashMap")
+        self.hash_set, self._hash_map = jpype.JClass("java.util.HashSet"), jpype.JClass("java.util.HashMap")
         self._array_list, self._long = jpype.JClass("java.util.ArrayList"), jpype.JClass("java.lang.Long")
         self._interrupted = jpype.JClass("java.lang.Thread").interrupted
         self._millis = jpype.JClass("java.lang.System").currentTimeMillis
         self._no_threads = no_threads()
+        pool = compiled("PullTasks")
+        #: The executor of pull tasks, where Java has a compiler.
+        self._pool = None if pool is None else pool()
         strategy = self.release.load("client.consumer.AllocateMessageQueueStrategy")
         self._strategy = jpype.JProxy(strategy, dict={"allocate": self._allocate, "getName": lambda: "plan"})
         listener = self.release.load("client.consumer.MessageQueueListener")
         self._listener = jpype.JProxy(listener, dict={"messageQueueChanged": self._queues_changed})
         listener = self.release.load("client.consumer.TopicMessageQueueChangeListener")
         self._topic_listener = jpype.JProxy(listener, dict={"onChanged": self._topic_changed})
+        self._questions = BrokerQuestions(self.release)
         self.consumer: Any = None
         self.inside: Any = None
         self.timers = RecordingExecutor()
@@ -152,7 +175,7 @@ class JavaLitePull(Part):
         self.start()
 
     def _queue_set(self, queues: tuple[int, ...]) -> Any:
-        return self._hash_set(self._array_list([self.queues[queue] for queue in queues]))
+        return self.hash_set(self._array_list([self.queues[queue] for queue in queues]))
 
     # --- life -----------------------------------------------------------------------------------------------
 
@@ -161,6 +184,7 @@ class JavaLitePull(Part):
         self.clients.forget()
         self.network.closed = False
         self._due = -1
+        self._waits: dict[int, tuple[Any, int]] = {}
         self.consumer = consumer = self._class(GROUP)
         consumer.setNamesrvAddr("127.0.0.1:1")
         consumer.setClientIP(_ADDRESS)
@@ -182,7 +206,9 @@ class JavaLitePull(Part):
         """Pull tasks get no threads; the first releases make their executor with the consumer, later ones in its
         start."""
         executor = self.release.get(self.inside, "scheduledThreadPoolExecutor")
-        if executor is not None:
+        if executor is not None and self._pool is not None:
+            self.release.put(self.inside, "scheduledThreadPoolExecutor", self._pool)
+        elif executor is not None:
             executor.setThreadFactory(self._no_threads)
 
     @_returning_errors
@@ -229,6 +255,28 @@ class JavaLitePull(Part):
         """``subscribe`` with a listener."""
         self.consumer.subscribe(topic, "*", self._listener)
         return None
+
+    @_returning_errors
+    def unsubscribe(self) -> Result:
+        """``unsubscribe``."""
+        self.consumer.unsubscribe(TOPIC)
+        return None
+
+    @_returning_errors
+    def set_expression(self, expression: str) -> Result:
+        """``setSubExpressionForAssign``."""
+        self.consumer.setSubExpressionForAssign(TOPIC, expression)
+        return None
+
+    def limit(self, threshold: str, value: int) -> Result:
+        """A setter of a threshold."""
+        _SETTERS[threshold](self.consumer, value)
+        return None
+
+    @_returning_errors
+    def give_null(self, call: str) -> Result:
+        """A call of its own methods with null."""
+        return _NULLS[call](self)
 
     def listen(self) -> Result:
         """``setMessageQueueListener``."""
@@ -300,14 +348,16 @@ class JavaLitePull(Part):
             self.network.meanwhile = lambda: self.seek(queue, SOUGHT)
         elif meanwhile == ANEW:
             self.network.meanwhile = lambda: self._assign_anew(queue)
+        elif meanwhile == UNSUBSCRIBES and ORDINARY.queues[queue].topic == TOPIC:
+            self.network.meanwhile = self.unsubscribe
         try:
-            return self._turn(queue, int(Response.SUCCESS), messages, 0)
+            return self._turn(queue, int(Response.SUCCESS), (_PLAIN,) * messages, 0)
         finally:
             self.network.meanwhile = None
 
     def _assign_anew(self, queue: int) -> Result:
         """Assign another queue alone, and then the same again."""
-        before = self._hash_set(self._assigned())
+        before = self.hash_set(self._assigned())
         other = BETWEEN[queue == BETWEEN[0]]
         if self.assign((other,)) is None:
             self.consumer.assign(before)
@@ -315,20 +365,43 @@ class JavaLitePull(Part):
 
     def illegal(self, queue: int, following: int) -> Result:
         """A turn of a pull task; the offset is illegal."""
-        return self._turn(queue, int(Response.PULL_OFFSET_MOVED), 0, following)
+        return self._turn(queue, int(Response.PULL_OFFSET_MOVED), (), following)
 
     def fail(self, queue: int, failure: str) -> Result:
         """A turn of a pull task; the pull fails."""
-        return self._turn(queue, None if failure == "silent" else int(Response[failure]), 0, 0)
+        return self._turn(queue, None if failure == "silent" else int(Response[failure]), (), 0)
 
-    def _turn(self, queue: int, code: int | None, messages: int, following: int) -> Result:
+    def pull_large(self, queue: int, size: int) -> Result:
+        """A turn of a pull task; a message of so many bytes is found."""
+        return self._turn(queue, int(Response.SUCCESS), (("", size),), 0)
+
+    def pull_tagged(self, queue: int) -> Result:
+        """A turn of a pull task; messages with tags are found."""
+        asked = self._turn(queue, int(Response.SUCCESS), tuple([(tag, 1) for tag in TAGS]), 0)
+        return None if asked is None else (asked, self.network.expression if asked != -1 else None)
+
+    def _turn(self, queue: int, code: int | None, messages: Sequence[Found], following: int) -> int | None:
         task = self._tasks.get(self.queues[queue])
         if task is None or not self.runs():
             return None
         self.network.answers, self.network.asked = (code, messages, following), None
-        task.run()
-        self.release.get(self.inside, "scheduledThreadPoolExecutor").getQueue().clear()
+        if self._pool is not None:
+            self._pool.delay = -1
+        with suppress(jpype.JException):  # one of an executor's thread ends nothing but the turn
+            task.run()
+        if self._pool is not None:
+            self._waits[queue] = task, int(self._pool.delay)
+        else:
+            self.release.get(self.inside, "scheduledThreadPoolExecutor").getQueue().clear()
         return -1 if self.network.asked is None else self.network.asked
+
+    def waits(self, queue: int) -> Result:
+        """What a task was scheduled for by its last turn: a new one is scheduled for at once."""
+        task = self._tasks.get(self.queues[queue])
+        if task is None or not self.runs():
+            return None
+        known, waits = self._waits.get(queue, (None, 0))
+        return waits if task.equals(known) else 0
 
     # --- messages -------------------------------------------------------------------------------------------
 
@@ -368,6 +441,12 @@ class JavaLitePull(Part):
         self.consumer.commitSync()
         return None
 
+    def commit_null(self) -> Result:
+        """``commit`` of no set, where there is one."""
+        if hasattr(self.inside, "commit"):
+            self.inside.commit(jpype.JObject(None, jpype.JClass("java.util.Set")), True)
+        return None
+
     @_returning_errors
     def commit_queues(self, queues: tuple[int, ...], persist: bool) -> Result:
         """``commit`` of a set."""
@@ -397,6 +476,16 @@ class JavaLitePull(Part):
     def offset_for_time(self, queue: int, time: int) -> Result:
         """``offsetForTimestamp``."""
         return int(self.consumer.offsetForTimestamp(self.queues[queue], self._long.valueOf(time)))
+
+    def running_info(self) -> Result:
+        """GET_CONSUMER_RUNNING_INFO, by the client's processor."""
+        for client in self.clients.clients():
+            answered = self._questions.running_info(client, GROUP)
+            if answered is not None:
+                topics, queues = running_info(answered)
+                rows = [(ORDINARY.queues.index(queue), *map(fields.get, _SHOWN)) for queue, fields in queues.items()]
+                return topics, tuple(sorted(rows))
+        return Err("CLIENT")
 
     # --- the topic's listener -------------------------------------------------------------------------------
 
@@ -428,8 +517,11 @@ class JavaLitePull(Part):
         offsets: Methods = {
             operations.CommitOffsets: self.commit_offsets,
             operations.SubscribeListening: self.subscribe_listening,
+            operations.SetExpression: self.set_expression,
+            operations.PullTagged: self.pull_tagged,
         }
         return {
+            **({} if self._pool is None else {operations.Waits: self.waits}),
             **(ends if "seekToBegin" in names else {}),
             **(queues if "commit" in names else {}),
             **(offsets if "assignment" in names else {}),
@@ -438,12 +530,16 @@ class JavaLitePull(Part):
             operations.Restart: self.restart,
             operations.Assign: self.assign,
             operations.Subscribe: self.subscribe,
+            operations.Unsubscribe: self.unsubscribe,
+            operations.GiveNull: self.give_null,
             operations.Listen: self.listen,
             operations.Rebalance: self.rebalance,
             operations.Pause: self.pause,
             operations.Resume: self.resume,
             operations.Seek: self.seek,
             operations.Pull: self.pull,
+            operations.PullLarge: self.pull_large,
+            operations.Limit: self.limit,
             operations.Illegal: self.illegal,
             operations.Fail: self.fail,
             operations.Poll: self.poll,
@@ -453,9 +549,43 @@ class JavaLitePull(Part):
             operations.Persist: self.persist,
             operations.Committed: self.committed,
             operations.OffsetForTime: self.offset_for_time,
+            operations.RunningInfo: self.running_info,
             operations.ListenToTopic: self.listen_to_topic,
             operations.Look: self.look,
         }
+
+
+#: What is compared of the running information of a queue.
+_SHOWN = (
+    "commitOffset",
+    "cachedMsgMinOffset",
+    "cachedMsgMaxOffset",
+    "cachedMsgCount",
+    "cachedMsgSizeInMiB",
+    "droped",
+)
+#: The setter of each threshold.
+_SETTERS: dict[str, Callable[[Any, int], None]] = {
+    "messages": lambda consumer, value: consumer.setPullThresholdForQueue(value),
+    "size": lambda consumer, value: consumer.setPullThresholdSizeForQueue(value),
+    "span": lambda consumer, value: consumer.setConsumeMaxSpan(value),
+    "every": lambda consumer, value: consumer.setPullThresholdForAll(value),
+}
+#: The call of the consumer that is given null.
+_NULLS: dict[str, Callable[[JavaLitePull], Result]] = {
+    "assign": lambda part: part.consumer.assign(None),
+    "a queue to assign": lambda part: part.consumer.assign(part.hash_set(jpype.java.util.Collections.singleton(None))),
+    "subscribe": lambda part: part.consumer.subscribe(None, "*"),
+    "unsubscribe": lambda part: part.consumer.unsubscribe(None),
+    "pause": lambda part: part.consumer.pause(None),
+    "resume": lambda part: part.consumer.resume(None),
+    "seek": lambda part: part.consumer.seek(None, jpype.JLong(0)),
+    "committed": lambda part: int(part.consumer.committed(None)),
+    "offset for time": lambda part: int(part.consumer.offsetForTimestamp(None, jpype.JClass("java.lang.Long")(0))),
+    "commit": lambda part: part.commit_null(),
+    "listener": lambda part: part.consumer.setMessageQueueListener(None),
+    "topic of a listener": lambda part: part.consumer.registerTopicMessageQueueChangeListener(None, None),
+}
 
 
 PART = JavaLitePull

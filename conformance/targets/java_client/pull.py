@@ -69,6 +69,11 @@ def node_of(address: str) -> int:
     return _NUMBERS.get(address, 0)
 
 
+def address_of(node: int) -> str:
+    """The address of a node of the broker."""
+    return _ADDRESSES[node]
+
+
 class JavaPull(Part):
     """The consumer, its in-flight pulls and its pending tasks."""
 

@@ -14,15 +14,28 @@ import jpype
 
 from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
-from rocketmq_conformance.conformance.targets.java_client.pull import JavaPull, node_of
+from rocketmq_conformance.conformance.targets.java_client.pull import JavaPull, address_of, node_of
 from rocketmq_conformance.conformance.targets.java_client.pull_network import ListenerRecorder, PullRecorder
 from rocketmq_conformance.conformance.targets.java_client.release import LITE_PULL, JavaRelease
-from rocketmq_conformance.models.client.pull_result import GIVEN_TIMEOUT, NODES, TIME, TIMED, UNANSWERED, WAITING
+from rocketmq_conformance.models.client.pull_result import (
+    CLASS_NUMBER,
+    FAILS,
+    FIRST,
+    GIVEN_TIMEOUT,
+    NODES,
+    REPLACES,
+    TIME,
+    TIMED,
+    UNANSWERED,
+    WAITING,
+)
 from rocketmq_conformance.models.outcome import Err, Result, Value
 from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY
 from rocketmq_conformance.suites.pull_result import (
     Answered,
+    Hook,
     Pull,
+    PullClass,
     PullLite,
     PullPush,
     PullSized,
@@ -33,6 +46,9 @@ from rocketmq_conformance.suites.pull_result import (
 
 #: Numeric fields of a request in the order in which the suite has them.
 _NUMBERS = ("queueOffset", "maxMsgNums", "sysFlag", "commitOffset", "suspendTimeoutMillis")
+#: Two filter servers of each node.
+_FILTER_SERVERS = {node: (f"10.0.2.{node}:1", f"10.0.2.{node}:2") for node in NODES}
+_FILTERED_NODES = {server: node for node, servers in _FILTER_SERVERS.items() for server in servers}
 #: A subscription was made less than so long ago (ms).
 _RECENTLY = 3_600_000
 _MOST_OF_SIZED = 32
@@ -90,6 +106,28 @@ class ResultRecorder:
         self.failure = failure
 
 
+class AppliedHook:
+    """A FilterMessageHook of the application."""
+
+    def __init__(self, does: str) -> None:
+        self._does = does
+
+    def hookName(self) -> str:  # noqa: N802
+        """A name."""
+        return self._does
+
+    def filterMessage(self, context: Any) -> None:  # noqa: N802
+        """Messages that were found."""
+        messages = context.getMsgList()
+        if self._does == FAILS:
+            raise jpype.JClass("java.lang.IllegalStateException")("as asked")
+        if self._does == REPLACES:
+            context.setMsgList(jpype.JClass("java.util.ArrayList")())
+        elif messages.size():
+            place = 0 if self._does == FIRST else messages.size() - 1
+            messages.subList(place, place + 1).clear()
+
+
 class JavaPullResult(JavaPull):
     """The three consumers."""
 
@@ -114,6 +152,7 @@ class JavaPullResult(JavaPull):
         self.bounds = BoundsRecorder(self.release)
         self.release.put(self.inside, "consumeMessageService", self.bounds.proxy)
         self.learn(NODES, False)
+        self._share_hooks(self.inside, self.release.get(self.inside, "pullAPIWrapper"))
         self.puller, _ = self._made("DefaultMQPullConsumer")
         if self.release.release >= LITE_PULL:
             self.lite, self._lite_inside = self._made("DefaultLitePullConsumer")
@@ -130,6 +169,7 @@ class JavaPullResult(JavaPull):
         consumer = self.release.load("client.consumer." + name)(GROUP)
         inside = self.release.get(consumer, name[0].lower() + name[1:] + "Impl")
         wrapper = self.release.load("client.impl.consumer.PullAPIWrapper")(self.factory, GROUP, False)
+        self._share_hooks(inside, wrapper)
         for field, value in (
             ("mQClientFactory", self.factory),
             ("pullAPIWrapper", wrapper),
@@ -137,6 +177,19 @@ class JavaPullResult(JavaPull):
         ):
             self.release.put(inside, field, value)
         return consumer, inside
+
+    def _share_hooks(self, inside: Any, wrapper: Any) -> None:
+        """A wrapper calls the hooks that are registered at its consumer, as after its start."""
+        wrapper.registerFilterMessageHook(self.release.get(inside, "filterMessageHookList"))
+
+    def hook(self, hooks: tuple[str, ...]) -> Result:
+        """The application registers hooks."""
+        kind = self.release.load("client.hook.FilterMessageHook")
+        for inside in (self.inside, self.release.get(self.puller, "defaultMQPullConsumerImpl")):
+            self.release.get(inside, "filterMessageHookList").clear()
+            for does in hooks:
+                inside.registerFilterMessageHook(jpype.JProxy(kind, inst=AppliedHook(does)))
+        return None
 
     # --- pulls --------------------------------------------------------------------------------------------
 
@@ -216,6 +269,34 @@ class JavaPullResult(JavaPull):
         self.consumer.setPullBatchSize(asked.most)
         self.consumer.setPostSubscriptionWhenPull(asked.posts)
         self._subscribe(ORDINARY.queues[asked.queue].topic, asked.expression)
+        return self._pushed(asked)
+
+    def pull_class(self, *given: Any) -> Result:
+        """The push consumer pulls from a filter server."""
+        asked = PullClass(*given)
+        topic, routes = ORDINARY.queues[asked.queue].topic, self.release.get(self.factory, "topicRouteTable")
+        self.consumer.setPullBatchSize(CLASS_NUMBER)
+        self.consumer.setPostSubscriptionWhenPull(asked.posts)
+        self._subscribe(topic, "org.example.Wanted", "package org.example;")
+        if asked.servers is not None:
+            routes.put(topic, self._route(asked.servers))
+        try:
+            return self._pushed(asked)
+        finally:
+            routes.remove(topic)
+
+    def _route(self, servers: tuple[int, ...]) -> Any:
+        """A topic's route that names the filter servers of these nodes."""
+        filters = self._map()
+        for node in servers:
+            filters.put(address_of(node), jpype.JClass("java.util.ArrayList")([*_FILTER_SERVERS[node]]))
+        place = "common.protocol.route.TopicRouteData"
+        made = self.release.load(place if self.release.has(place) else "remoting.protocol.route.TopicRouteData")()
+        made.setFilterServerTable(filters)
+        return made
+
+    def _pushed(self, asked: PullPush | PullClass) -> Result:
+        """One pull of the push consumer."""
         queue = self.queues[asked.queue]
         self.store.removeOffset(queue)
         if asked.held >= 0:
@@ -225,12 +306,16 @@ class JavaPullResult(JavaPull):
         request.setNextOffset(asked.offset)
         request.setMessageQueue(queue)
         request.setProcessQueue(self._process_queue())
-        self.bounds.messages = ()
+        self.bounds.messages, self.network.asked = (), None
         self.inside.pullMessage(request)
-        self._complete(asked)
+        if self.network.asked is not None:
+            self._complete(asked)
         self.timers.take()
         self._waiting.clear()
-        return *self._sent(), self.bounds.messages
+        if self.network.asked is None:
+            return None
+        filtered = isinstance(asked, PullClass)
+        return *self._sent(filtered), self.bounds.messages
 
     def _response(self, asked: Answered) -> Any:
         """The answer as a command, or how the pull fails."""
@@ -258,8 +343,8 @@ class JavaPullResult(JavaPull):
         else:
             self._responses.complete(callback, answer)
 
-    def _sent(self) -> tuple[Value, ...]:
-        """The request."""
+    def _sent(self, filtered: bool = False) -> tuple[Value, ...]:
+        """The request; the node is the one of the filter server, -1 for a broker, of one that is ``filtered``."""
         assert self.network.asked is not None
         address, fields, _ = self.network.asked
         version = int(fields["subVersion"])
@@ -267,7 +352,7 @@ class JavaPullResult(JavaPull):
         size = fields.get("maxMsgBytes")
         return (
             Request(self.network.request).name,
-            node_of(address),
+            _FILTERED_NODES.get(address, -1) if filtered else node_of(address),
             self.network.timeout,
             fields["consumerGroup"],
             fields["topic"],
@@ -302,6 +387,8 @@ class JavaPullResult(JavaPull):
             SelectWaiting: self.select_waiting,
             PullLite: self.pull_lite,
             PullPush: self.pull_push,
+            PullClass: self.pull_class,
+            Hook: self.hook,
             SetTimes: self.set_times,
         }
 

@@ -16,9 +16,15 @@ from typing import Any, ClassVar
 
 import jpype
 
-from rocketmq_conformance.conformance.adapter import AdapterError, Case, Methods
-from rocketmq_conformance.conformance.remoting.client_requests import offsets_of, reset_body, reset_body_for_cpp
+from rocketmq_conformance.conformance.adapter import AdapterError, Answered, Case, Exchange, Methods
+from rocketmq_conformance.conformance.remoting.client_requests import (
+    offsets_of,
+    reset_body,
+    reset_body_for_cpp,
+    running_info,
+)
 from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.targets.java_client.broker_questions import BrokerQuestions
 from rocketmq_conformance.conformance.targets.java_client.group import Consumer
 from rocketmq_conformance.conformance.targets.java_client.orderly_consumer import (
     ConsumeLock,
@@ -31,7 +37,19 @@ from rocketmq_conformance.conformance.targets.java_client.release import JavaRel
 from rocketmq_conformance.conformance.targets.java_client.reset_thread import LOOK, PATIENCE, ResetThread
 from rocketmq_conformance.conformance.targets.java_client.stepped_classes import SteppedRelease
 from rocketmq_conformance.conformance.waiting import wait_until
-from rocketmq_conformance.models.client.pushed_reset_stages import CPP, LITE, MEMBER, NO_BODY, ORDERLY, PULL, PUSH
+from rocketmq_conformance.models.client.pushed_reset_stages import (
+    COMMITS,
+    COMMITTED,
+    CONSUMED,
+    CONSUMES,
+    CPP,
+    LITE,
+    MEMBER,
+    NO_BODY,
+    ORDERLY,
+    PULL,
+    PUSH,
+)
 from rocketmq_conformance.models.outcome import Err, Result, Value
 from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY
 from rocketmq_conformance.suites.pushed_reset import (
@@ -41,8 +59,10 @@ from rocketmq_conformance.suites.pushed_reset import (
     Pull,
     Reset,
     ResetQueue,
+    RunningInfo,
     Start,
     StartLite,
+    StartTwice,
     Status,
     Take,
     Update,
@@ -50,13 +70,6 @@ from rocketmq_conformance.suites.pushed_reset import (
 
 #: A time of the case's clock begins here: ms since the epoch.
 EPOCH = 1_704_067_200_000
-
-
-class _Context:
-    """The context of a request; only its channel is asked for."""
-
-    def channel(self) -> None:
-        return None
 
 
 class _SteppedLock(ConsumeLock):
@@ -134,11 +147,9 @@ class JavaPushedReset(JavaRebalanceOrderly):
         self.stepped = SteppedRelease(release.version, self.wait)
         super().__init__(self.stepped, via)
         self.client = OrderlyInstance(self.stepped, ORDINARY.clients[MEMBER])
-        self.processor = self.stepped.load("client.impl.ClientRemotingProcessor")(self.client.factory)
-        context = jpype.JClass(self.stepped.loader.loadClass("io.netty.channel.ChannelHandlerContext"))
-        self.context = jpype.JProxy(context, inst=_Context())
-        self._command = self.stepped.load("remoting.protocol.RemotingCommand")
-        self._map = jpype.JClass("java.util.HashMap")
+        self.questions = BrokerQuestions(self.stepped)
+        service = self.stepped.load("client.impl.consumer.ConsumeMessageService")
+        self.service = jpype.JProxy(service, dict={"getCorePoolSize": lambda: 20})
         self.consumer: Consumer | None = None
         self.running: list[ResetThread] = []
         #: Pull requests that the step began, by the ms since it began.
@@ -243,19 +254,47 @@ class JavaPushedReset(JavaRebalanceOrderly):
 
     # --- operations ---------------------------------------------------------------------------------------
 
-    def start(self, kind: str) -> Result:
+    def start(self, kind: str, exchange: Exchange | None = None) -> Result:
         """Another consumer."""
         self._abandon()
         assert self._case is not None
         self._busy.clear()
-        self.client.remoting.exchange = self._case.exchange
+        self.client.remoting.exchange = exchange or self._case.exchange
         self.client.forget()
         made = _KINDS[kind]
         self.consumer = made(self, self.client, "CLUSTERING", "CONSUME_FROM_FIRST_OFFSET", "AVG", self.now)
         if kind in {PULL, LITE}:
             return ()
+        if kind == PUSH:  # it was never started, and has no service that says how many threads it has
+            self.stepped.put(self.consumer.inside, "consumeMessageService", self.service)
         self.consumer.inside.doRebalance()
         return self._pulls_begun()
+
+    def start_twice(self, queue: int, meanwhile: str) -> Result:
+        """A push consumer; a second round runs while an answer is on its way to the first."""
+        assert self._case is not None
+        exchange, topic, number = self._case.exchange, self.queues[queue].getTopic(), ORDINARY.queues[queue].id
+        asked = {"topic": str(topic), "queueId": str(number)}
+        waits = [True]
+
+        def late(address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
+            answer = exchange(address, code, ext, body, one_way)
+            if waits and code == Request.QUERY_CONSUMER_OFFSET and asked.items() <= ext.items():
+                waits.clear()
+                if meanwhile == COMMITS:
+                    fields = {**asked, "consumerGroup": GROUP, "commitOffset": str(COMMITTED)}
+                    exchange(address, int(Request.UPDATE_CONSUMER_OFFSET), fields, b"", True)
+                assert self.consumer is not None
+                self.consumer.inside.doRebalance()
+                if meanwhile == CONSUMES:
+                    mine = self.queues[queue]
+                    begun = max(int(self.consumer.store.readOffset(mine, self.memory)), 0)
+                    self.consumer.inside.updateConsumeOffset(mine, begun + CONSUMED)
+            return answer
+
+        begun = self.start(PUSH, late)
+        assert isinstance(begun, tuple)
+        return (begun,)
 
     def start_lite(self) -> Result:
         """A lite pull consumer."""
@@ -276,9 +315,9 @@ class JavaPushedReset(JavaRebalanceOrderly):
         named = [(ORDINARY.queues[queue], offset + at) for at, queue in enumerate(queues)]
         written = b"" if body == NO_BODY else reset_body_for_cpp(named) if body == CPP else reset_body(named)
         fields = {"topic": topic, "group": group, "timestamp": "0", "isForce": "true"}
-        request = self._request(Request.RESET_CONSUMER_CLIENT_OFFSET, fields, written)
+        client, code = self.client.factory, Request.RESET_CONSUMER_CLIENT_OFFSET
         self._step_began = self.now
-        running = ResetThread(lambda: self.processor.processRequest(self.context, request), self._leave)
+        running = ResetThread(lambda: self.questions.ask(client, code, fields, written), self._leave)
         self.running.append(running)
         running.start()
         self._settle()
@@ -344,29 +383,27 @@ class JavaPushedReset(JavaRebalanceOrderly):
     def status(self, group: str, topic: str) -> Result:
         """A broker asks for the state of a consumer."""
         fields = {"topic": topic, "group": group}
-        request = self._request(Request.GET_CONSUMER_STATUS_FROM_CLIENT, fields, b"")
-        answer = self.processor.processRequest(self.context, request)
+        answer = self.questions.ask(self.client.factory, Request.GET_CONSUMER_STATUS_FROM_CLIENT, fields)
         if int(answer.getCode()):
             return Err("CLIENT", detail=str(answer.getRemark()))
         offsets = offsets_of(bytes(answer.getBody()), "messageQueueTable")
         return tuple(sorted((ORDINARY.queues.index(queue), offset) for queue, offset in offsets.items()))
 
-    def _request(self, code: Request, fields: dict[str, str], body: bytes) -> Any:
-        """A request as it comes from the network."""
-        request = self._command.createRequestCommand(int(code), None)
-        named = self._map()
-        for name, value in fields.items():
-            named.put(name, value)
-        request.setExtFields(named)
-        if body:
-            request.setBody(body)
-        return request
+    def running_info(self, group: str) -> Result:
+        """A broker asks for the running information of a consumer."""
+        answered = self.questions.running_info(self.client.factory, group)
+        if answered is None:
+            return Err("CLIENT")
+        _, queues = running_info(answered)
+        shown = ("commitOffset", "locked", "droped")
+        return tuple(sorted([(ORDINARY.queues.index(queue), *map(of.get, shown)) for queue, of in queues.items()]))
 
     def calls(self) -> Methods:
         """One callable per operation."""
         return {
             Start: self.start,
             StartLite: self.start_lite,
+            StartTwice: self.start_twice,
             Update: self.update_offset,
             ResetQueue: self.reset_queue,
             Reset: self.reset,
@@ -376,6 +413,7 @@ class JavaPushedReset(JavaRebalanceOrderly):
             Pull: self.pull_queue_once,
             Persist: self.persist_offsets,
             Status: self.status,
+            RunningInfo: self.running_info,
         }
 
 

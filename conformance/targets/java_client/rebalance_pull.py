@@ -57,7 +57,7 @@ class LitePullNetwork(RemotingCalls, ABC):
         self.release = release
         #: The offset of the last pull.
         self.asked: int | None = None
-        self._encoded: dict[tuple[str, int, int], bytes] = {}
+        self._encoded: dict[tuple[str, int, int, str, int], bytes] = {}
 
     def respond(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
         """Answer pulls."""
@@ -69,15 +69,17 @@ class LitePullNetwork(RemotingCalls, ABC):
     def answer_pull(self, ext: dict[str, str]) -> Answered:
         """Answer a pull."""
 
-    def message(self, topic: str, number: int, offset: int) -> bytes:
-        """The bytes of the message at an offset."""
-        key = topic, number, offset
+    def message(self, topic: str, number: int, offset: int, tag: str = "", size: int = 1) -> bytes:
+        """The bytes of the message at an offset, with a tag and a body of so many bytes."""
+        key = topic, number, offset, tag, size
         if key not in self._encoded:
             message = self.release.load("common.message.MessageExt")()
             message.setTopic(topic)
             message.setQueueId(number)
             message.setQueueOffset(offset)
-            message.setBody(b"x")
+            message.setBody(b"x" * size)
+            if tag:
+                message.setTags(tag)
             host = jpype.JClass("java.net.InetSocketAddress")("127.0.0.1", 1)
             message.setBornHost(host)
             message.setStoreHost(host)

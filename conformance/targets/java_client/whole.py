@@ -18,9 +18,10 @@ from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.java_client import jvm
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.waiting import wait_until
+from rocketmq_conformance.models.broker.state import RETRY
 from rocketmq_conformance.models.client.start import TIMESTAMP
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
-from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES
+from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES, RETRIES
 from rocketmq_conformance.suites.declare.topologies import BROKER, GROUP, TOPIC
 
 #: How often a consumer commits what it consumed (ms); it first does so after ten seconds, and when it is shut down.
@@ -101,7 +102,8 @@ class WholeConsumer:
     may commit ``on_demand`` alone, or subscribe to nothing and assign queues ``by_hand``. ``gate`` is called by its
     listener before it takes messages, and before each poll. ``pulls`` counts what it pulls and so shows when it begins.
     ``hang`` is called by a listener with the queue and the offset of each message that it has taken, by one of so many
-    ``threads``, and then asks whether it ``fails``.
+    ``threads``, and then asks whether it ``fails``: the group's retry queue is shown then, too. One that ``pops``
+    leaves the allocation to brokers, which must have the mode POP for its group.
     """
 
     def __init__(
@@ -121,7 +123,8 @@ class WholeConsumer:
         by_hand: bool = False,
         hang: Callable[[int, int], None] = lambda queue, offset: None,
         threads: int = 1,
-        fails: Callable[[], bool] = lambda: False,
+        fails: Callable[[], bool] | None = None,
+        pops: bool = False,
     ) -> None:
         self.topic = topic
         #: The other topics that it has subscribed to at some time.
@@ -132,9 +135,11 @@ class WholeConsumer:
         self.given: list[QueueOffset] = []
         self._release = release
         self._push = kind != LITE
-        self._pulls = pulls
+        self._pulls, self._pops = pulls, pops
         self._gate = gate
-        self._hang, self._threads, self._fails = hang, threads, fails
+        self._hang, self._threads, self._fails = hang, threads, fails or (lambda: False)
+        #: The topic whose queue is shown as RETRIES.
+        self._retries = RETRY + group if fails else None
         self._stopping = threading.Event()
         self._polls = None if self._push else threading.Thread(target=self._poll, daemon=True)
         self._make: Callable[[], Any] = partial(
@@ -178,6 +183,8 @@ class WholeConsumer:
             consumer.subscribe(self.topic, "*")
         if self._push:
             consumer.setPersistConsumerOffsetInterval(PERSIST_INTERVAL)
+            if self._pops:
+                consumer.setClientRebalance(False)
             consumer.setConsumeThreadMin(self._threads)
             consumer.setConsumeThreadMax(self._threads)
             orderly = kind == ORDERLY
@@ -328,10 +335,12 @@ class WholeConsumer:
         return tuple(sorted(number for number in numbers if number is not None))
 
     def _number(self, topic: Any, queue: Any) -> int | None:
-        """The number of a queue: its id, OTHER_QUEUES and on for one of another topic; None for that of no topic of its
-        own."""
+        """The number of a queue: its id, OTHER_QUEUES and on for one of another topic, RETRIES; None for that of no
+        topic of its own."""
         if str(topic) in self._others:
             return OTHER_QUEUES + int(queue)
+        if str(topic) == self._retries:
+            return RETRIES
         return int(queue) if str(topic) == self.topic else None
 
     def _held(self) -> dict[int, int]:
@@ -364,7 +373,9 @@ class WholeConsumer:
 
     def _take(self, messages: Any) -> None:
         for message in messages:
-            number = self._number(message.getTopic(), message.getQueueId())
+            # what comes again has its first topic's name; of a copy that is sent once more the count is lost
+            again = self._retries is not None and message.getProperty("RETRY_TOPIC") is not None
+            number = RETRIES if again else self._number(message.getTopic(), message.getQueueId())
             place = int(message.getQueueId()) if number is None else number, int(message.getQueueOffset())
             self.given.append(place)
             self._hang(*place)

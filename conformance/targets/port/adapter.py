@@ -19,7 +19,7 @@ from rocketmq_conformance.suites.declare.suite import Suite
 from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 #: The sides that it has: it is a consumer client.
-SIDES = ("pure", "client", "whole")
+SIDES = ("pure", "client", "whole", "grpc")
 #: Ways to talk to a broker.
 WAYS: dict[str, type[Transport]] = {"call": Calls, "tcp": Sockets}
 

@@ -16,33 +16,60 @@ from rocketmq_conformance.conformance.targets.port.remote_store import BROKER_FA
 from rocketmq_conformance.conformance.targets.port.routes import routed
 from rocketmq_conformance.conformance.targets.port.start import NoStartError, StartPosition
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
-from rocketmq_conformance.models.outcome import Err, Result
+from rocketmq_conformance.models.outcome import Err, Result, Value
 from rocketmq_conformance.suites import lite_pull as operations
-from rocketmq_conformance.suites.declare.topologies import OTHER_TOPIC
+from rocketmq_conformance.suites.declare.topologies import ORDINARY, OTHER_TOPIC, TOPIC
 
 _MIN = int(Request.GET_MIN_OFFSET)
 REFUSED, NOT_RUNNING = Err("CLIENT"), Err("RUNTIME")
+_START = ("CONSUME_FROM_LAST_OFFSET", None, "UTC")
+#: What is committed of no queue.
+NOT_ASKED = -3
 NEW, RUNNING, ENDED = "new", "running", "ended"
 #: Messages that may be cached of a queue, and the ms between commits of a consumer that commits by itself.
 MAX_CACHED, AUTO_EVERY = 5, 5_000
+#: Messages that a pull asks for, and the tags of those that a pull of tagged ones finds.
+BATCH, TAGS = 10, ("A", "B", "C")
+MIB = 1 << 20
+#: Ms to the next turn of a task: after an answer, a threshold, a failure, a start that is unknown, too many pulls.
+AT_ONCE, FULL, FAILED, NO_START, TOO_MANY, NEVER = 0, 50, 1_000, 3_000, 20, -1
 #: Where the application seeks while a pull is under way.
 SOUGHT = 6
+
+
+class CachedQueue(LiteQueue):
+    """A process queue that knows how large its messages are."""
+
+    __slots__ = ("sizes",)
+
+    def __init__(self, now: int) -> None:
+        super().__init__(NO_OFFSET, now)
+        self.sizes: dict[int, int] = {}
+
+    def keep(self, offset: int, size: int) -> None:
+        """A message of so many bytes arrives."""
+        if offset not in self.messages:
+            self.sizes[offset] = size
+        self.put(offset)
 
 
 class Task(Assignment):
     """An assigned queue."""
 
-    __slots__ = ("paused", "seeks")
+    __slots__ = ("next_turn", "paused", "seeks")
+    owned: CachedQueue
 
-    def __init__(self, owned: LiteQueue) -> None:
+    def __init__(self, owned: CachedQueue) -> None:
         super().__init__(owned)
         #: The offset of a seek that no pull has taken yet.
         self.seeks = NO_OFFSET
         self.paused = False
+        #: Ms.
+        self.next_turn = AT_ONCE
 
 
 #: Messages that wait to be polled: their queue, its process queue, their offsets.
-Batch = tuple[int, LiteQueue, tuple[int, ...]]
+Batch = tuple[int, CachedQueue, tuple[int, ...]]
 
 
 class LitePull:
@@ -71,7 +98,13 @@ class LitePull:
         self.tasks: dict[int, Task] = {}
         self.batches: list[Batch] = []
         #: The process queues that rounds made.
-        self.table: dict[int, LiteQueue] = {}
+        self.table: dict[int, CachedQueue] = {}
+        #: Tasks of queues that are not assigned any more.
+        self.left: dict[int, Task] = {}
+        self.limits = {"messages": MAX_CACHED, "size": 100, "span": 2_000, "every": 10_000}
+        #: Is there a subscription, and which messages of assigned queues are wanted?
+        self.subscription = False
+        self.expression = "*"
         #: Does a round assign its queues, and call a listener of the application?
         self.assigns, self.listens = False, False
         self.commits, self.due = True, -1
@@ -140,10 +173,14 @@ class LitePull:
             if queue not in self.tasks:
                 self.tasks[queue] = self.new_task(queue)
 
+        self.left.clear()
+
     def new_task(self, queue: int) -> Task:
         """The state of a queue that is assigned."""
-        owned = self.table.get(queue)
-        return Task(LiteQueue(NO_OFFSET, self.now) if owned is None else owned)
+        task = Task(self.table.get(queue) or CachedQueue(self.now))
+        if queue in self.left:
+            task.next_turn = self.left[queue].next_turn
+        return task
 
     def forget(self, queue: int) -> None:
         """A queue is not assigned any more."""
@@ -161,8 +198,53 @@ class LitePull:
         """Subscribe, with a listener or without."""
         if not topic or not self.may("subscribe"):
             return REFUSED
-        self.mode, self.assigns, self.listens = "subscribe", True, listens
+        self.mode, self.assigns, self.listens, self.subscription = "subscribe", True, listens, True
         return None
+
+    def unsubscribe(self) -> Result:
+        """Give the topic up."""
+        self.subscription = False
+        for queue in [queue for queue in self.tasks if self.is_mine(queue)]:
+            self.give_up(queue)
+        for queue in [queue for queue in self.left if self.is_mine(queue)]:
+            del self.left[queue]
+        return None
+
+    def is_mine(self, queue: int) -> bool:
+        """Is it a queue of the topic that is subscribed to?"""
+        return ORDINARY.queues[queue].topic == TOPIC
+
+    def give_up(self, queue: int) -> None:
+        """A queue is not pulled any more, and what is cached of it is still polled."""
+        del self.tasks[queue]
+
+    def set_expression(self, expression: str) -> Result:
+        """Which messages of assigned queues are wanted."""
+        if not expression.strip() or self.phase != NEW or not self.may("assign"):
+            return NOT_RUNNING
+        self.mode, self.expression = "assign", expression
+        return None
+
+    def limit(self, threshold: str, value: int) -> Result:
+        """Another threshold."""
+        self.limits[threshold] = value
+        return None
+
+    def give_null(self, call: str) -> Result:
+        """A call that is given null."""
+        if call == "a queue to assign" and self.may("assign"):
+            self.mode = "assign"
+            before = {**self.left, **self.tasks} if self.runs() else {}
+            self.have(())
+            self.left.update(before)
+        elif call == "listener":
+            self.assigns, self.listens = False, False
+            return None
+        elif call == "committed" and self.runs():
+            return NOT_ASKED
+        elif call == "commit":
+            return None
+        return REFUSED if call in ("subscribe", "topic of a listener") else NOT_RUNNING
 
     def listen(self) -> Result:
         """Set a listener: it takes the place of what assigns."""
@@ -174,12 +256,20 @@ class LitePull:
         if not self.runs():
             return None
         heard = None
-        if self.mode == "subscribe" and self.own(share):
+        if self.mode == "subscribe" and not self.subscription:
+            self.drop_all()
+        elif self.mode == "subscribe" and self.own(share):
             if self.assigns:
                 self.have(share)
             if self.listens:
                 heard = share
         return tuple(sorted(self.table)), tuple(sorted(self.tasks)), heard
+
+    def drop_all(self) -> None:
+        """The queues of a topic that is not subscribed to are dropped."""
+        for owned in self.table.values():
+            owned.dropped = True
+        self.table.clear()
 
     def own(self, share: tuple[int, ...]) -> bool:
         """Own these queues: did that change anything?"""
@@ -202,7 +292,7 @@ class LitePull:
         """A queue comes."""
         self.store.remove(queue)
         self.beginning(queue)
-        self.table[queue] = LiteQueue(NO_OFFSET, self.now)
+        self.table[queue] = CachedQueue(self.now)
 
     def pause(self, queues: tuple[int, ...]) -> Result:
         """Pause queues that are assigned."""
@@ -242,8 +332,8 @@ class LitePull:
         return low <= offset <= high
 
     def sought(self, task: Task, queue: int, offset: int) -> None:
-        """A seek: the next pull takes it."""
-        task.seeks = offset
+        """A seek: the next pull takes it, by a turn of its own."""
+        task.seeks, task.next_turn = offset, AT_ONCE
 
     def clear(self, queue: int) -> None:
         """Drop what is cached of a queue."""
@@ -286,21 +376,48 @@ class LitePull:
             before = tuple(self.tasks)
             self.have((0,) if queue == 2 else (2,))
             self.have(before)
+        elif meanwhile == "unsubscribes" and self.is_mine(queue):
+            self.unsubscribe()
         if not self.is_late(task, queue):
-            self.arrive(queue, task, asked, messages)
+            offsets = tuple(range(asked, asked + messages)) if self.is_wanted(queue) else ()
+            self.arrive(queue, task, offsets, asked + messages, 1)
         return asked
 
-    def is_late(self, task: Task, queue: int) -> bool:
-        """Was the queue sought or assigned anew since the pull was sent?"""
-        return task is not self.tasks[queue] or task.seeks != NO_OFFSET
+    def pull_large(self, queue: int, size: int) -> Result:
+        """The task has its turn, and a message of so many bytes is found."""
+        asked = self.ask(queue)
+        if asked is not None and asked != NO_OFFSET:
+            self.arrive(queue, self.tasks[queue], (asked,) if self.is_wanted(queue) else (), asked + 1, size)
+        return asked
 
-    def arrive(self, queue: int, task: Task, asked: int, messages: int) -> None:
-        """Messages arrive."""
-        task.pulls = asked + messages
-        if messages:
-            offsets = tuple(range(asked, asked + messages))
+    def pull_tagged(self, queue: int) -> Result:
+        """The task has its turn, and messages with tags are found: (asked, the expression that is sent)."""
+        asked = self.ask(queue)
+        if asked is None or asked == NO_OFFSET:
+            return None if asked is None else (asked, None)
+        mine = tuple([asked + at for at, tag in enumerate(TAGS) if self.is_wanted(queue, tag)])
+        self.arrive(queue, self.tasks[queue], mine, asked + len(TAGS), 1)
+        return asked, self.expression_of(queue)
+
+    def expression_of(self, queue: int) -> str:
+        """What its pulls send."""
+        return self.expression if self.is_mine(queue) else "*"
+
+    def is_wanted(self, queue: int, tag: str = "") -> bool:
+        """Is a message with this tag, or without one, polled?"""
+        expression = self.expression_of(queue)
+        return expression == "*" or tag in expression.split(" || ")
+
+    def is_late(self, task: Task, queue: int) -> bool:
+        """Was the queue sought, given up or assigned anew since the pull was sent?"""
+        return task is not self.tasks.get(queue) or task.seeks != NO_OFFSET
+
+    def arrive(self, queue: int, task: Task, offsets: tuple[int, ...], following: int, size: int) -> None:
+        """Messages of so many bytes arrive, and the next pull goes on behind."""
+        task.pulls = following
+        if offsets:
             for offset in offsets:
-                task.owned.put(offset)
+                task.owned.keep(offset, size)
             self.batches.append((queue, task.owned, offsets))
 
     def illegal(self, queue: int, following: int) -> Result:
@@ -318,28 +435,79 @@ class LitePull:
         """The task has its turn, and its pull fails."""
         asked = self.ask(queue)
         if asked is not None and asked != NO_OFFSET:
-            self.failed(self.tasks[queue], asked)
+            task = self.tasks[queue]
+            task.next_turn = self.failure_wait(failure)
+            self.failed(task, asked)
         return asked
+
+    def failure_wait(self, failure: str) -> int:
+        """Ms to the next turn."""
+        return TOO_MANY if failure == "FLOW_CONTROL" else FAILED
 
     def failed(self, task: Task, asked: int) -> None:
         """A pull failed: the next one goes on where pulls were, whatever this one asked for."""
 
+    def waits(self, queue: int) -> Result:
+        """Ms to the next turn of a task."""
+        task = self.tasks.get(queue) or self.left.get(queue)
+        return None if task is None or not self.runs() else task.next_turn
+
     def ask(self, queue: int) -> int | None:
         """The offset that a task asks for, -1 for no request; None for no task."""
-        task = self.tasks.get(queue)
-        if not self.runs() or task is None:
+        if not self.runs():
             return None
-        if not self.may_pull(task):
+        if queue in self.left:
+            self.left[queue].next_turn = FAILED
+            return NO_OFFSET
+        task = self.tasks.get(queue)
+        if task is None:
+            return None
+        task.next_turn = self.stopped(task)
+        if task.next_turn != AT_ONCE:
             return NO_OFFSET
         if task.seeks != NO_OFFSET:
             return self.take_seek(task)
         if task.pulls != NO_OFFSET:
             return task.pulls
-        return max(self.beginning(queue), NO_OFFSET)
+        try:
+            begins = max(self.positions.lite_pull(queue, *_START), NO_OFFSET)
+            task.next_turn = AT_ONCE if begins != NO_OFFSET else FAILED
+        except NoStartError:
+            begins, task.next_turn = NO_OFFSET, self.start_wait()
+        return begins
 
-    def may_pull(self, task: Task) -> bool:
-        """Is a queue pulled at this moment?"""
-        return not task.paused and not task.owned.dropped and len(task.owned.messages) <= MAX_CACHED
+    def start_wait(self) -> int:
+        """Ms until a start is looked for again."""
+        return NO_START
+
+    def stopped(self, task: Task) -> int:
+        """Ms to the next turn of a task that may not pull at this moment; 0: it may."""
+        if self.pauses(task):
+            return FAILED
+        if task.owned.dropped:
+            return NEVER
+        return FULL if self.is_full(task.owned) else AT_ONCE
+
+    def pauses(self, task: Task) -> bool:
+        """Does a pause keep it from being pulled?"""
+        return task.paused
+
+    def is_full(self, owned: CachedQueue) -> bool:
+        """Is so much cached that a queue is not pulled?"""
+        return any(self.cached(threshold, owned) > most for threshold, most in self.limits.items())
+
+    def cached(self, threshold: str, owned: CachedQueue) -> int:
+        """What is compared with a threshold."""
+        messages = owned.messages
+        match threshold:
+            case "messages":
+                return len(messages)
+            case "size":
+                return sum([owned.sizes[offset] for offset in messages]) // MIB
+            case "span":
+                return max(messages) - min(messages) if messages else 0
+            case _:
+                return len(self.batches) * BATCH
 
     def take_seek(self, task: Task) -> int:
         """A pull takes the seek."""
@@ -350,7 +518,7 @@ class LitePull:
     def beginning(self, queue: int) -> int:
         """Where a queue begins; -1 when that is unknown."""
         try:
-            return self.positions.lite_pull(queue, "CONSUME_FROM_LAST_OFFSET", None, "UTC")
+            return self.positions.lite_pull(queue, *_START)
         except NoStartError:
             return NO_OFFSET
 
@@ -361,12 +529,14 @@ class LitePull:
         if not self.runs() or patience < 0:
             return NOT_RUNNING
         self.before_poll()
-        while self.batches:
-            queue, owned, offsets = self.batches.pop(0)
-            if not self.is_gone(owned):
-                self.consumed(queue, owned, offsets)
-                return (self.after_poll(queue, offsets),)
-        return ((),)
+        alive = [at for at, (_, owned, _) in enumerate(self.batches) if not self.is_gone(owned)]
+        if not alive:
+            del self.batches[:1]  # without time to wait one look is all
+            return ((),)
+        queue, owned, offsets = self.batches[alive[0]]
+        del self.batches[: alive[0] + 1]
+        self.consumed(queue, owned, offsets)
+        return (self.after_poll(queue, offsets),)
 
     def before_poll(self) -> None:
         """What a poll does first."""
@@ -387,7 +557,8 @@ class LitePull:
             for offset in offsets:
                 owned.messages.discard(offset)
             following = min(owned.messages) if owned.messages else owned.last + 1
-        self.tasks[queue].consumed = following
+        if queue in self.tasks:
+            self.tasks[queue].consumed = following
 
     def maybe_commit(self) -> None:
         """Commit by itself, when it is time."""
@@ -478,6 +649,19 @@ class LitePull:
         except NoStartError:
             return REFUSED
 
+    def running_info(self) -> Result:
+        """GET_CONSUMER_RUNNING_INFO: (topics, rows of queues)."""
+        if not self.runs():
+            return REFUSED
+        topics = (TOPIC,) if self.subscription else ()
+        return topics, tuple([self.shown(queue, task) for queue, task in sorted(self.tasks.items())])
+
+    def shown(self, queue: int, task: Task) -> tuple[Value, ...]:
+        """Of a queue: its offset, what is cached, and whether it is dropped."""
+        owned, cached = task.owned, task.owned.messages
+        ends = (min(cached), max(cached)) if cached else (0, 0)
+        return (queue, self.read_committed(queue), *ends, len(cached), self.cached("size", owned), owned.dropped)
+
     # --- the topic's listener -----------------------------------------------------------------------------
 
     def listen_to_topic(self) -> Result:
@@ -525,6 +709,9 @@ class LitePull:
             operations.Assign: self.assign,
             operations.Subscribe: self.subscribe,
             operations.SubscribeListening: self.subscribe_listening,
+            operations.Unsubscribe: self.unsubscribe,
+            operations.SetExpression: self.set_expression,
+            operations.GiveNull: self.give_null,
             operations.Listen: self.listen,
             operations.Rebalance: self.rebalance,
             operations.Pause: self.pause,
@@ -533,6 +720,10 @@ class LitePull:
             operations.SeekToBegin: self.seek_to_begin,
             operations.SeekToEnd: self.seek_to_end,
             operations.Pull: self.pull,
+            operations.PullLarge: self.pull_large,
+            operations.PullTagged: self.pull_tagged,
+            operations.Waits: self.waits,
+            operations.Limit: self.limit,
             operations.Illegal: self.illegal,
             operations.Fail: self.fail,
             operations.Poll: self.poll,
@@ -544,6 +735,7 @@ class LitePull:
             operations.Persist: self.persist,
             operations.Committed: self.committed,
             operations.OffsetForTime: self.offset_for_time,
+            operations.RunningInfo: self.running_info,
             operations.ListenToTopic: self.listen_to_topic,
             operations.Look: self.look,
         }

@@ -15,6 +15,8 @@ from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY
 #: The flag of lite pull consumers.
 LITE = 16
 APPLICATION, LITE_PULL, PUSH = "application", "lite pull", "push"
+#: The flag of a subscription by a class, and how many messages such a consumer asks for.
+CLASS, CLASS_NUMBER = 8, 32
 #: Ms for which the broker may hold a pull of a lite pull consumer.
 LITE_SUSPEND = 20_000
 #: Ms until a push consumer's pull is given up, how long the broker may hold it, and the bytes that it takes.
@@ -67,6 +69,7 @@ class PullResult:
         self.suspend, self.waiting, self.plain = 20_000, 30_000, 10_000
         #: The node that the last answer suggested, by consumer and queue.
         self.nodes: dict[tuple[str, int], int] = {}
+        self.hooks: tuple[str, ...] = ()
 
     def begin_case(self, case: Case) -> None:
         """Begin a case."""
@@ -159,8 +162,33 @@ class PullResult:
         if self.status(answer) != "FOUND":
             return None
         return tuple(
-            [(offset, *self.bounds(answer, header)) for offset, _ in self.accepted(answer, header.chosen)],
+            [(offset, *self.bounds(answer, header)) for offset, _ in self.left(answer, header)],
         )
+
+    def left(self, answer: Answer, header: Header) -> tuple[Message, ...]:
+        """What the hooks leave of the accepted messages."""
+        return self.hooked(self.accepted(answer, header.chosen), header)
+
+    def hooked(self, accepted: tuple[Message, ...], header: Header) -> tuple[Message, ...]:
+        """Call the hooks; a lite pull consumer has none."""
+        given = list(accepted)
+        seen = given
+        for hook in () if header.caller == LITE_PULL else self.hooks:
+            if hook == "replaces":
+                seen = self.replaced(given)
+            elif hook in ("first", "last") and seen:
+                seen.pop(0 if hook == "first" else -1)
+            elif hook == "fails" and self.ends_at_failure():
+                break
+        return tuple(given)
+
+    def replaced(self, given: list[Message]) -> list[Message]:
+        """The list that later hooks see, once one has put another in place of it."""
+        return []
+
+    def ends_at_failure(self) -> bool:
+        """Is no hook called after one that failed?"""
+        return False
 
     def result(self, answer: Answer, header: Header) -> tuple[Value, ...]:
         """What the application gets."""
@@ -226,13 +254,41 @@ class PullResult:
 
     def pull_push(self, asked: operations.PullPush) -> Result:
         """The push consumer pulls: the request, and what the listener is given."""
-        answer, chosen = _answer(asked), self.parsed(asked.expression) or Subscription()
+        chosen = self.parsed(asked.expression) or Subscription()
         header = Header(PUSH, asked.queue, asked.offset, asked.most, chosen, PUSH_BYTES)
-        flag = SUSPEND + EXPRESSION * asked.posts + COMMIT * self.commits(header, asked.held)
-        text = chosen.text if asked.posts else None
+        return self.pushed(_answer(asked), header, asked.held, asked.posts, 0)
+
+    def pushed(self, answer: Answer, header: Header, held: int, posts: bool, more: int) -> Result:
+        """A pull of the push consumer, with these flags besides."""
+        flag = SUSPEND + EXPRESSION * posts + COMMIT * self.commits(header, held) + more
+        text = header.chosen.text if posts else None
         suspend, version = self.push_suspend(), self.push_version()
-        sent = self.sent(header, self.push_timeout(), flag, asked.held, suspend, text, version)
+        sent = self.sent(header, self.push_timeout(), flag, held, suspend, text, version)
         return *sent, self.result(answer, header)[-1] or ()
+
+    def pull_class(self, asked: operations.PullClass) -> Result:
+        """The push consumer pulls from a filter server."""
+        header = Header(PUSH, asked.queue, asked.offset, CLASS_NUMBER, Subscription(), PUSH_BYTES)
+        if not self.filters(self.node(PUSH, asked.queue), asked.servers or ()):
+            return None
+        return self.pushed(_answer(asked), header, asked.held, self.posts_class(asked.posts), self.class_flag())
+
+    def filters(self, node: int, servers: tuple[int, ...]) -> bool:
+        """Is there a filter server to be asked?"""
+        return node in servers
+
+    def posts_class(self, posts: bool) -> bool:
+        """Does the expression go with a pull from a filter server?"""
+        return False
+
+    def class_flag(self) -> int:
+        """The flag that a pull from a filter server has besides."""
+        return CLASS
+
+    def hook(self, hooks: tuple[str, ...]) -> Result:
+        """The application registers hooks."""
+        self.hooks = hooks
+        return None
 
     def commits(self, header: Header, held: int) -> bool:
         """Does a pull of the push consumer commit?"""
@@ -264,6 +320,8 @@ class PullResult:
             operations.SelectWaiting: lambda *args: self.select_waiting(operations.SelectWaiting(*args)),
             operations.PullLite: lambda *args: self.pull_lite(operations.PullLite(*args)),
             operations.PullPush: lambda *args: self.pull_push(operations.PullPush(*args)),
+            operations.PullClass: lambda *args: self.pull_class(operations.PullClass(*args)),
+            operations.Hook: self.hook,
             operations.SetTimes: lambda *args: self.set_times(operations.SetTimes(*args)),
         }
 

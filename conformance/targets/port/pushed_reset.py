@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.remoting.client_requests import (
     offsets_of,
@@ -9,11 +11,13 @@ from rocketmq_conformance.conformance.remoting.client_requests import (
     reset_body_for_cpp,
     state_body,
 )
+from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.rebalance import Rebalance
 from rocketmq_conformance.conformance.targets.port.rebalance_orderly import RebalanceOrderly, orderly
+from rocketmq_conformance.conformance.targets.port.remote_store import RemoteStore
 from rocketmq_conformance.models.message_queue import MessageQueue
-from rocketmq_conformance.models.outcome import Result, Value
+from rocketmq_conformance.models.outcome import Err, Result, Value
 from rocketmq_conformance.suites import pushed_reset as operations
 from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY
 
@@ -21,6 +25,8 @@ from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY
 SLEEP = 10_000
 #: Ms that an orderly listener is waited for after the commit.
 UNLOCK_WAIT = 500
+#: What another member commits, and how many messages are consumed, while an answer is on its way.
+COMMITTED, CONSUMED = 9, 2
 #: The member of the group that the suite is about.
 _PLACE = 1
 _POSITIONS = {queue: at for at, queue in enumerate(ORDINARY.queues)}
@@ -52,6 +58,8 @@ class PushedReset(RebalanceOrderly):
 
     def forget(self) -> None:
         """Begin a case: a push consumer, at time 0."""
+        #: What happens while the answer about a queue is on its way.
+        self.meanwhile: dict[int, str] = {}
         self.now = 0
         self.start("push")
 
@@ -75,6 +83,45 @@ class PushedReset(RebalanceOrderly):
         self.refresh(self.member)
         self.rebalance(self.member)
         return tuple(self.pulls.pop(0))
+
+    def start_twice(self, queue: int, meanwhile: str) -> Result:
+        """Another consumer, whose first round waits for an answer about a queue while a second one runs."""
+        self.meanwhile = {queue: meanwhile}
+        begun = self.start("push")
+        assert isinstance(begun, tuple)
+        return (tuple(sorted(begun)),)  # type: ignore[type-var]  # pairs
+
+    def gain(self, consumer: Consumer, queue: int, new_pulls: list[tuple[int, int]]) -> None:
+        """Start a queue that no other round has started meanwhile."""
+        if queue not in consumer.table:
+            super().gain(consumer, queue, new_pulls)
+
+    def begin(self, consumer: Consumer, queue: int, offset: int, new_pulls: list[tuple[int, int]]) -> None:
+        """Begin to pull a queue, unless another round has."""
+        if queue not in consumer.table:
+            super().begin(consumer, queue, offset, new_pulls)
+
+    def beginning(self, consumer: Consumer, queue: int) -> int:
+        """Where a queue starts, by an answer that may be late."""
+        meanwhile = self.meanwhile.pop(queue, "")
+        if not meanwhile:
+            return super().beginning(consumer, queue)
+        store = consumer.store
+        assert isinstance(store, RemoteStore)  # the consumer is none of a broadcasting group
+        answered = store.fetch(queue)
+        if "commit" in meanwhile:
+            topic, broker, _ = ORDINARY.queues[queue]
+            fields = {**store.headers[queue], "commitOffset": str(COMMITTED)}
+            self.transport.ask(topic, broker, int(Request.UPDATE_CONSUMER_OFFSET), fields, True)
+        self.rebalance(consumer)
+        if "messages" in meanwhile:
+            store.update(queue, consumer.table[queue].offset + CONSUMED, True)
+        self.answered_late(store, queue, answered)
+        return answered
+
+    def answered_late(self, store: RemoteStore, queue: int, offset: int) -> None:
+        """An answer comes when another round has begun the queue: memory has it all the same."""
+        store.refresh(queue, offset)
 
     def pushes(self) -> bool:
         """Is it a push consumer, with a listener of either kind?"""
@@ -117,7 +164,7 @@ class PushedReset(RebalanceOrderly):
         offsets = offsets_of(body, "offsetTable") if body else self.without_body()
         return {_POSITIONS[queue]: offset for queue, offset in offsets.items()}
 
-    def without_body(self) -> dict[MessageQueue, int]:
+    def without_body(self) -> Mapping[MessageQueue, int]:
         """What a request without a body names."""
         return {}
 
@@ -335,11 +382,28 @@ class PushedReset(RebalanceOrderly):
         offsets = offsets_of(self.handle_status({"group": group, "topic": topic}), "messageQueueTable")
         return tuple(sorted((_POSITIONS[queue], offset) for queue, offset in offsets.items()))
 
+    def running_info(self, group: str) -> Result:
+        """GET_CONSUMER_RUNNING_INFO."""
+        if not self.knows(group):
+            return Err("CLIENT")
+        table = self.member.table if self.pushes() else {}
+        return tuple([self.shown(queue, owned) for queue, owned in sorted(table.items())])
+
+    def shown(self, queue: int, owned: OwnedQueue) -> tuple[Value, ...]:
+        """Of a queue: its offset, whether it is locked, and dropped."""
+        locked = orderly(owned).locked if self.kind == "orderly" else True
+        return queue, self.shown_offset(queue), locked, owned.dropped
+
+    def shown_offset(self, queue: int) -> int:
+        """The offset in memory, else that of the broker, which goes to memory."""
+        return self.member.store.read(queue, "memory-then-store")
+
     def calls(self) -> Methods:
         """The method that does each operation of the suite, by its class."""
         return {
             operations.Start: self.start,
             operations.StartLite: lambda: self.start("lite"),
+            operations.StartTwice: self.start_twice,
             operations.Update: self.update_offset,
             operations.ResetQueue: self.reset_queue,
             operations.Reset: self.reset,
@@ -349,6 +413,7 @@ class PushedReset(RebalanceOrderly):
             operations.Pull: self.pull_queue,
             operations.Persist: self.persist_offsets,
             operations.Status: self.status,
+            operations.RunningInfo: self.running_info,
         }
 
 

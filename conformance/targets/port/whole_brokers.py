@@ -12,6 +12,7 @@ from typing import Any
 
 from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.fakes.whole_brokers import NAMES
+from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer
 from rocketmq_conformance.conformance.targets.port.pair_group import TO_ALL, PairGroup
@@ -120,6 +121,22 @@ class WholeBrokersGroup(PairGroup):
             self.learn_all()
         return self.look()
 
+    def fail_at(self, broker: int, request: str) -> Result:
+        """From now on a request is refused by one broker."""
+        self.mend_all()
+        self.pair.cases[broker].fail(Request[request], "SYSTEM_ERROR")
+        return self.look()
+
+    def mend(self) -> Result:
+        """Every request is answered again."""
+        self.mend_all()
+        return self.look()
+
+    def mend_all(self) -> None:
+        """Both brokers answer every request."""
+        for case in self.pair.cases:
+            case.mend()
+
     def said_queue(self, queue: int) -> int:
         """A message names the queue by its id at its broker."""
         number = super().said_queue(queue)
@@ -138,6 +155,8 @@ class WholeBrokersGroup(PairGroup):
             operations.Route: self.route,
             operations.GoAway: self.go_away,
             operations.ComeBack: self.come_back,
+            operations.FailAt: self.fail_at,
+            operations.Mend: methods[group.Mend],
         }
 
 

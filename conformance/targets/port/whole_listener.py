@@ -71,6 +71,22 @@ class WholeListener(WholePush):
         self.listeners[member], self.held[member] = SUCCEEDS, []
         super().start(member)
 
+    def connected_again(self, line: Line) -> None:
+        """A connection is a new one: what was pulled over the other one is not answered."""
+        super().connected_again(line)
+        line.asked.clear()
+
+    def connect(self, consumer: Consumer, line: Line) -> None:
+        """A member becomes known, and pulls its queues if it was known before."""
+        super().connect(consumer, line)
+        for queue, owned in consumer.table.items() if line.known else ():
+            self.ask(consumer, line, queue, owned)
+
+    def ask(self, consumer: Consumer, line: Line, queue: int, owned: OwnedQueue) -> None:
+        """Pull a queue, unless the connection was lost and the member is not known again."""
+        if line.known or not line.reconnected:
+            super().ask(consumer, line, queue, owned)
+
     # --- messages -------------------------------------------------------------------------------------------
 
     def answered(self, consumer: Consumer, line: Line, queue: int, owned: OwnedQueue, response: Command) -> None:
@@ -115,8 +131,19 @@ class WholeListener(WholePush):
             "originMsgId": message_id(message.store_host, message.physical),
             "maxReconsumeTimes": _MOST,
         }
-        if self.transport.ask(RETRY_TOPIC, BROKER, _BACK, ext)[0]:
+        if not self.is_taken_back(ext):
             self.copy(message)
+
+    def is_taken_back(self, ext: dict[str, str]) -> bool:
+        """Does the broker take a message back? Not if no answer comes."""
+        try:
+            return self.takes_code(self.transport.ask(RETRY_TOPIC, BROKER, _BACK, ext)[0])
+        except OSError:
+            return False
+
+    def takes_code(self, code: int) -> bool:
+        """Does the code of an answer say that a message was taken back?"""
+        return code == 0
 
     def copy(self, message: Message) -> None:
         """Send a copy of a message to the retry topic."""
@@ -166,6 +193,17 @@ class WholeListener(WholePush):
             self.world.mend()
         return self.look()
 
+    def refuse_one(self, queue: int, answer: str) -> Result:
+        """A message arrives in every queue, and the request to take that of one queue back fails, or is answered late,
+        or twice."""
+        self.world.fail_alone(Request.CONSUMER_SEND_MSG_BACK, answer, queue)
+        for number in sorted(range(self.world.queues), key=lambda number: number != queue):
+            self.world.send(number)
+            self.turns()
+        seen = self.look()
+        self.world.mend()
+        return seen
+
     def observed(self, running: dict[str, int]) -> Value:
         """What the traffic shows, and the retry queue."""
         seen = super().observed(running)
@@ -185,6 +223,8 @@ class WholeListener(WholePush):
             operations.Listen: self.listen,
             operations.Deliver: self.deliver,
             operations.Refuse: self.refuse,
+            operations.RefuseOne: self.refuse_one,
+            operations.LoseOne: self.refuse_one,
         }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import Command
@@ -35,7 +37,7 @@ class WholeLite(WholePush):
     def found_nothing(self, consumer: Consumer, queue: int, owned: OwnedQueue, following: int) -> None:
         """Offsets are written for what was polled alone."""
 
-    def handle_reset(self, consumer: Consumer, offsets: dict[MessageQueue, int]) -> None:
+    def handle_reset(self, consumer: Consumer, offsets: Mapping[MessageQueue, int]) -> None:
         """Resets are for push consumers."""
 
     def seek(self, member: int, queue: int, offset: int) -> Result:

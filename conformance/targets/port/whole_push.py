@@ -7,7 +7,7 @@ everything at once. Nothing runs beside it: after each operation its members tak
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from rocketmq_conformance.conformance.adapter import Answered, Case, Methods
@@ -101,8 +101,7 @@ class WholePush(Rebalance):
     def begin_case(self, case: Case) -> None:
         """Begin a case: nobody runs."""
         if self._world is None or self._profile != case.profile:
-            broadcasting = self.model == BROADCASTING
-            self._world, self._profile = GroupCase(case.profile, never, broadcasting), case.profile
+            self._world, self._profile = self.make_world(case.profile), case.profile
         self.transport.begin(replace(case, exchange=self._exchange))
         self.now = 0
         for line in filter(None, self._lines):
@@ -114,6 +113,10 @@ class WholePush(Rebalance):
         self.said = SaidMessages()
         self.files.clear()
         self.prepare(4, "young", NOTHING, LAST)
+
+    def make_world(self, profile: Profile) -> GroupCase:
+        """The broker of a profile's cases."""
+        return GroupCase(profile, never, self.model == BROADCASTING)
 
     def forget(self) -> None:
         """Members are forgotten when a case begins."""
@@ -344,7 +347,7 @@ class WholePush(Rebalance):
         consumer.store.remove(queue)
         self.drop(consumer.table.pop(queue))
 
-    def handle_reset(self, consumer: Consumer, offsets: dict[MessageQueue, int]) -> None:
+    def handle_reset(self, consumer: Consumer, offsets: Mapping[MessageQueue, int]) -> None:
         """The broker resets queues: begin there in the next round."""
         for queue, offset in offsets.items():
             place = ORDINARY.queues.index(queue)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rocketmq_conformance.conformance.adapter import Case, Methods
+from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer
 from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.conformance.targets.port.whole_push import Line, WholePush
@@ -93,6 +94,13 @@ class WholeSubscriptions(WholePush):
                     self.end_topic(consumer, line)
         return self.look()
 
+    def fail_of(self, topic: int, request: str) -> Result:
+        """From now on a request about one topic is refused."""
+        self.world.fail_alone(Request[request], "SYSTEM_ERROR", None, TOPICS[topic])
+        for consumer in filter(None, self.members):
+            self.learn(consumer)
+        return self.look()
+
     def said_queue(self, queue: int) -> int:
         """The number of a queue: messages have their topic, too."""
         return super().said_queue(queue) + (OTHER_QUEUES if ORDINARY.queues[queue].topic == OTHER_TOPIC else 0)
@@ -116,6 +124,8 @@ class WholeSubscriptions(WholePush):
             operations.Look: methods[group.Look],
             operations.Subscribe: self.subscribe_all,
             operations.Unsubscribe: self.unsubscribe_all,
+            operations.FailOf: self.fail_of,
+            operations.Mend: methods[group.Mend],
         }
 
 

@@ -1,6 +1,6 @@
 // Licensed under the Apache License, Version 2.0.
 
-// A push consumer that is told by environment variables what to consume, and ends by SIGTERM. It is told on standard
+// A push consumer, of a cluster or broadcasting, that is told by environment variables what to consume, and ends by SIGTERM. It is told on standard
 // input whether its listener succeeds, fails, or holds what it is given, when to be suspended, and to which other topic
 // to subscribe.
 package main
@@ -27,21 +27,25 @@ var (
 	hung    string
 	times   int
 	changed = sync.NewCond(&sync.Mutex{})
+	// running are the consumers by their groups, and of a second cluster those in others.
+	running = map[string]rocketmq.PushConsumer{}
 	others  []rocketmq.PushConsumer
 )
 
 func main() {
-	if os.Getenv("ROCKETMQ_KIND") != "push" || os.Getenv("ROCKETMQ_MODEL") != "CLUSTERING" {
-		unsupported("it is a concurrent push consumer of a cluster")
+	if os.Getenv("ROCKETMQ_KIND") != "push" {
+		unsupported("it is a concurrent push consumer")
 	}
 	if os.Getenv("ROCKETMQ_TLS") == "on" {
 		unsupported("rocketmq-client-go has no TLS")
 	}
+	exitOn(setFolder(os.Getenv("ROCKETMQ_OFFSETS")))
 	member, err := newConsumer(os.Getenv("ROCKETMQ_NAME_SERVER"), os.Getenv("ROCKETMQ_GROUP"), os.Getenv("ROCKETMQ_TOPIC"),
 		os.Getenv("ROCKETMQ_INSTANCE"))
 	exitOn(err)
-	fmt.Println(`{"takes": ["listen", "hold", "strategy", "pause", "subscribe", "also"]}`)
+	fmt.Println(`{"takes": ["listen", "hold", "strategy", "pause", "subscribe", "also", "end"]}`)
 	exitOn(member.Start())
+	running[os.Getenv("ROCKETMQ_GROUP")] = member
 	// while it starts the client refuses to subscribe
 	go readCommands(member)
 	ended := make(chan os.Signal, 1)
@@ -50,7 +54,23 @@ func main() {
 	for _, other := range others {
 		exitOn(other.Shutdown())
 	}
-	exitOn(member.Shutdown())
+	for _, one := range running {
+		exitOn(one.Shutdown())
+	}
+}
+
+// setFolder sets the folder of the offset files of broadcasting members. The client reads that before main begins, so
+// that the program replaces itself once.
+func setFolder(folder string) error {
+	const name = "rocketmq.client.localOffsetStoreDir"
+	if folder == "" || os.Getenv(name) == folder {
+		return nil
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return syscall.Exec(program, os.Args, append(os.Environ(), name+"="+folder))
 }
 
 // newConsumer makes a consumer that is not started.
@@ -64,7 +84,12 @@ func newConsumer(nameServer, group, topic, instance string) (rocketmq.PushConsum
 	if os.Getenv("ROCKETMQ_STRATEGY") == "AVG_BY_CIRCLE" {
 		strategy = consumer.AllocateByAveragelyCircle
 	}
+	model := consumer.Clustering
+	if os.Getenv("ROCKETMQ_MODEL") == "BROADCASTING" {
+		model = consumer.BroadCasting
+	}
 	made, err := rocketmq.NewPushConsumer(
+		consumer.WithConsumerModel(model),
 		consumer.WithNameServer(primitive.NamesrvAddr{nameServer}),
 		consumer.WithGroupName(group),
 		consumer.WithInstance(instance),
@@ -92,24 +117,33 @@ func startAlso(nameServer, group, topic, instance string) {
 		fmt.Fprintln(os.Stderr, err)
 		return
 	}
-	others = append(others, other)
+	if running[group] != nil {
+		others = append(others, other)
+	} else {
+		running[group] = other
+	}
 }
 
 // readCommands does {"listen": "fails"}, {"hold": ["T", 0, 7]}, {"pause": true}, {"pause": false}, {"subscribe": "U"},
-// {"unsubscribe": "U"} and "also".
+// {"unsubscribe": "U"}, {"end": "G"} and "also".
 func readCommands(member rocketmq.PushConsumer) {
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		var command struct {
-			Listen, Subscribe, Unsubscribe string
-			Hold                           []any
-			Pause                          *bool
-			Also                           []string
+			Listen, Subscribe, Unsubscribe, End string
+			Hold                                []any
+			Pause                               *bool
+			Also                                []string
 		}
 		if json.Unmarshal(lines.Bytes(), &command) != nil {
 			continue
 		}
 		if len(command.Also) == 4 {
 			startAlso(command.Also[0], command.Also[1], command.Also[2], command.Also[3])
+		} else if one := running[command.End]; one != nil {
+			delete(running, command.End)
+			if err := one.Shutdown(); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+			}
 		} else if command.Pause != nil && *command.Pause {
 			member.Suspend()
 		} else if command.Pause != nil {

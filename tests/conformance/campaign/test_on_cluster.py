@@ -1,4 +1,4 @@
-"""Campaigns on a real standalone cluster: by spark-submit or by the command, and with an executor that is killed."""
+"""Campaigns on a real standalone cluster, with an executor that is killed, too; and on Spark's own `local-cluster`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import psutil
 import pytest
-from campaign_runs import WORDS, Rows, blocks_of, check, command, ended, family, nameless, play
-from places import ROOT
+from campaign_runs import WORDS, Rows, blocks_of, check, command, done, ended, family, nameless, play, rows, tables
+from places import HELPERS, ROOT
 from spark_cluster import spark_bin
 from waiting import wait_until
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 EXAMPLE = ROOT / "examples" / "campaign.py"
+#: Slow enough for an executor to be killed meanwhile; the second differs.
+ADDRESSES = ("python:poisonous:Waits", "mutant:asks-no-zero", "port")
 
 #: The port, which keeps where the kit is from that its player runs, and which process it works for.
 TELLS = """
@@ -112,12 +114,22 @@ def test_spark_submit_to_a_master_that_is_not_there(tmp_path: Path) -> None:
     assert done.returncode == 4
 
 
-def test_an_executor_that_is_killed_loses_no_case(
-    spark_cluster: Cluster, reference: dict[str, Rows], tmp_path: Path
+@pytest.fixture(scope="module")
+def parted(spark: object, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Rows]:
+    """The tables of a campaign of several addresses that was played on this machine."""
+    out = tmp_path_factory.mktemp("parted") / "out"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(HELPERS))
+        assert play(out, addresses=ADDRESSES) == 1
+    assert any(row["voice"] > 1 for row in rows(out, "cases"))
+    return tables(out)
+
+
+def test_an_executor_that_is_killed_loses_no_voice_of_a_case(
+    spark_cluster: Cluster, parted: dict[str, Rows], tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    words = ("python:poisonous:Waits", *WORDS, "--master", spark_cluster.url, "--out", "out")
-    with command(*words, cwd=tmp_path) as process:
+    with command(*ADDRESSES, *WORDS, "--master", spark_cluster.url, "--out", "out", cwd=tmp_path) as process:
         wait_until(lambda: blocks_of(out) > 1, process)
         executor = psutil.Process(spark_cluster.executors()[0])
         below = family(executor.pid)
@@ -126,11 +138,20 @@ def test_an_executor_that_is_killed_loses_no_case(
         being_written.parent.mkdir(parents=True, exist_ok=True)
         being_written.touch()
         output, errors = process.communicate(timeout=300)
-    assert process.returncode == 0, output + errors
-    assert errors == ""
-    check(out, 0)
-    assert nameless(out) == reference
+    assert (process.returncode, errors) == (1, ""), output
+    check(out, 1)
+    assert tables(out) == parted
     assert not psutil.wait_procs(below, 60)[1]
+
+
+def test_local_cluster_plays_several_addresses_in_executors_of_their_own(
+    parted: dict[str, Rows], tmp_path: Path
+) -> None:
+    ran = done(*ADDRESSES, *WORDS, "--master", "local-cluster[2,1,1024]", "--out", "out", cwd=tmp_path)
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    out = tmp_path / "out"
+    assert tables(out) == parted
+    assert ended(out).workers == 2
 
 
 GREEDY = """

@@ -27,7 +27,8 @@ from rocketmq_conformance.conformance.campaign.tables.reading import (
     open_campaign,
     set_aside_damaged,
 )
-from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, CASES, RUNS, TEXT, VERSION
+from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, CASES, RUNS, TEXT
+from rocketmq_conformance.conformance.campaign.tables.version import VERSION
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import given_file
@@ -191,7 +192,8 @@ def test_a_million_cases_are_read_at_once(tmp_path: Path, made: Campaign) -> Non
     for block in range(count):
         case = pa.array(np.arange(block * size, (block + 1) * size))
         steps, seconds = pa.array(np.full(size, 40, np.int32)), pa.array(np.zeros(size, np.float32))
-        columns = [case, one, one, one, case, steps, seconds, empty, numbers, numbers, one, empty]
+        voice = pa.array(np.zeros(size, np.int16))
+        columns = [case, one, one, one, case, steps, seconds, empty, numbers, numbers, one, empty, voice, voice]
         blocks.write(blocks.path(tmp_path, "cases", "remote-store", block), pa.table(columns, schema=CASES))
     campaign = open_campaign(tmp_path)
     begun = time.process_time()

@@ -193,8 +193,9 @@ def test_suites_whose_results_depend_on_the_time_come_back_only_as_far_as_they_w
     content = {"version": 1, "kit": "1", "rulebook": "", "configuration": configuration}
     (tmp_path / "campaign.json").write_text(json.dumps(content))
     write_run(tmp_path, [address], {address: Profile()}, 1)
+    voices = {"voice": 0, "rules_voice": 0}
     texts = {"reason": "", "unsupported": [], "rules": [], "answers": [], "transitions": [], "arm": "random"}
-    case = {"address": address, "verdict": "conforms", "digest": 0, "steps": 1, "seconds": 0.1, **texts}
+    case = {"address": address, "verdict": "conforms", "digest": 0, **voices, "steps": 1, "seconds": 0.1, **texts}
     step = {
         "case": 1,
         "address": address,

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pytest
 from campaign_maker import discovery_of, make
+from places import ROOT
 
 from rocketmq_conformance.conformance.campaign.analysis.clusters import clusters
 from rocketmq_conformance.conformance.campaign.analysis.rebuild import Rebuilder
-from rocketmq_conformance.conformance.campaign.tables.queries import PANDAS, QUERIES, SPARK, Query
+from rocketmq_conformance.conformance.campaign.tables.queries import DUCKDB, PANDAS, QUERIES, SPARK, Query
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
-from rocketmq_conformance.conformance.campaign.tables.schema import TABLES, VERSION
+from rocketmq_conformance.conformance.campaign.tables.schema import TABLES
 from rocketmq_conformance.conformance.campaign.tables.tables_docs import page
+from rocketmq_conformance.conformance.campaign.tables.version import VERSION
 from rocketmq_conformance.models.profile import Profile
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ def cases(campaign: Campaign) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("table", TABLES)
 def test_every_column_is_reported_with_its_meaning(table: str) -> None:
-    _, found, section = page().partition(f"\n### {table}\n")
+    _, found, section = page().partition(f"\n## {table}\n")
     assert found
     rows = re.findall(r"^\| `(\w+)` \| ([\w ,]+) \| (.+) \|$", section.partition("\n#")[0], re.MULTILINE)
     columns = [field.name for field in TABLES[table]]
@@ -128,6 +130,52 @@ def test_two_addresses(campaign: Campaign) -> None:
     found = question("Cases in which two addresses did not do the same", campaign)
     assert [row[:2] for row in found] == parted
     assert {row[2:] for row in found} == {(MUTANT, "diverges", "port", "conforms")}
+
+
+def parted(campaign: Campaign) -> list[tuple[str, int]]:
+    voices = {(row["suite"], row["case"], row["address"]): row["voice"] for row in cases(campaign)}
+    return [key[:2] for key, voice in sorted(voices.items()) if key[2] == MUTANT and voice != voices[*key[:2], "port"]]
+
+
+def test_who_parts_from_whom(campaign: Campaign) -> None:
+    found = question("Which addresses part from which, and how often", campaign)
+    assert found == [("remote-store", f"{MUTANT} | port", len(parted(campaign)), parted(campaign)[0][1])]
+
+
+def test_the_story_of_a_difference(campaign: Campaign) -> None:
+    found = question(
+        "The story of every difference: since which address, how often, what was done before and after", campaign
+    )
+    assert {row[3:5] for row in found} == {("port", MUTANT)}
+    assert sum(row[5] for row in found) == len(parted(campaign))
+    for *_, shortest, before, after in found:
+        assert ("remote-store", shortest) in parted(campaign)
+        assert before != after
+
+
+def test_three_lines_open_the_tables(
+    campaign: Campaign, spark: SparkSession, capfd: pytest.CaptureFixture[str]
+) -> None:
+    guide = (ROOT / "docs" / "reference" / "campaign-tables.md").read_text("utf-8")
+    opening = re.findall("```python\n(.+?)```", guide, re.DOTALL)
+    assert len(opening) == 3
+    for lines in opening:
+        assert lines.count("\n") == 3
+        exec(lines.replace("nightly", str(campaign.folder)), {})
+        assert "diverges" in capfd.readouterr().out, lines
+    story = BY_QUESTION["The story of every difference: since which address, how often, what was done before and after"]
+    assert f"```sql\n{story.sql}```" in guide
+
+
+def test_duckdb_answers_the_same(campaign: Campaign) -> None:
+    names: dict[str, Any] = {"folder": str(campaign.folder)}
+    exec(DUCKDB, names)
+    for query in QUERIES:
+        if "array_" in query.sql or "explode" in query.sql or "struct(" in query.sql:
+            continue  # functions that only Spark has by these names
+        found = names["duckdb"].sql(query.sql.replace("`", '"')).fetchall()
+        wanted = list(asked(query, campaign).itertuples(index=False, name=None))
+        assert found == wanted or sorted(found) == sorted(wanted), query.question
 
 
 def test_spark_answers_the_same(campaign: Campaign, spark: SparkSession) -> None:

@@ -386,6 +386,7 @@ def test_a_rule_chooses_the_suites_in_which_it_can_fire(tmp_path: Path) -> None:
         "broker-fields",
         "broker-members",
         "broker-offsets",
+        "broker-pop-start",
         "broker-retry",
         "broker-stats",
         "broker-topics",

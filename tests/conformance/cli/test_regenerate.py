@@ -146,11 +146,12 @@ def test_a_rule_without_rows_is_missing_a_proof(tmp_path: Path) -> None:
 def test_the_documentation_has_the_pages_that_are_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # the kit may be installed from a wheel here
     monkeypatch.setattr(regenerating, "checkout", lambda: ROOT)
-    folder = tmp_path / "docs"
-    assert CliRunner().invoke(cli, ["regenerate", "--docs", str(folder)]).exit_code == 0
-    made = {path.name for path in folder.iterdir()} - {path.name for path in (ROOT / "docs").iterdir()}
+    assert CliRunner().invoke(cli, ["regenerate", "--docs", str(tmp_path)]).exit_code == 0
+    folder = tmp_path / "docs" / "reference"
+    made = {path.name for path in folder.iterdir()} - {path.name for path in (ROOT / "docs" / "reference").iterdir()}
     assert made == {
-        *("clauses.md", "operations.md", "properties.md", "proven-rules.md", "switches.md", "tables.md"),
+        *("beliefs.md", "clauses.md", "commands.md", "operations.md", "properties.md", "proven-rules.md"),
+        *("switches.md", "tables.md", "versions.md"),
         *("client.schema.json", "exec.schema.json", "plan.schema.json"),
     }
     assert [name for name in made if not (folder / name).read_text("utf-8").startswith(("# ", "{"))] == []

@@ -58,10 +58,12 @@ def test_it_shows_what_the_broker_holds() -> None:
     ]
 
 
-def test_a_release_that_the_rules_do_not_know_is_pointed_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_release_that_the_rules_do_not_know_is_none_to_answer_as(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rocketmq_conformance.conformance.fakes.serve.serve", lambda *args, **options: None)
-    shown = [CliRunner().invoke(cli, ["serve", "--with", f"broker={one}"]).stdout for one in (KNOWN, "9.9.9")]
-    assert shown == ["", f"broker 9.9.9 is newer than {KNOWN}, the newest the rules know: answers as {KNOWN}\n"]
+    known, newer = (CliRunner().invoke(cli, ["serve", "--with", f"broker={one}"]) for one in (KNOWN, "9.9.9"))
+    assert (known.exit_code, known.output) == (0, "")
+    assert newer.exit_code == 2
+    assert f"broker 9.9.9 is newer than {KNOWN}, the newest the rules know: serve it as {KNOWN}" in newer.output
 
 
 def test_the_log_is_appended_to(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Generator, Iterable
 from concurrent.futures import Future
+from dataclasses import replace
 from itertools import islice
 
 from rocketmq_conformance.conformance.adapter import REAL, Case, Hello, Play, T
@@ -108,6 +109,24 @@ def test_a_kind_that_has_shown_every_time_is_not_played_again() -> None:
         stage.close()
         assert [played.verdict for played in found] == [DIVERGES, DIVERGES]
         assert adapter.plays == 4
+
+
+class Races(Differs):
+    """Answers wrongly in the third play alone."""
+
+    def apply(self, operation: Operation) -> Outcome:
+        self.plays += 1
+        return Ok("wrong" if self.plays == 3 else None)
+
+
+def test_a_plan_whose_difference_takes_luck_is_tried_as_often_as_its_suite_says() -> None:
+    for tries, wanted, plays in ((1, CONFORMS, 1), (2, CONFORMS, 2), (5, DIVERGES, 3)):
+        adapter, suite = Races(0, 1), replace(whole_push.SUITE, tries=tries)
+        stage = Stage(adapter, Profile())
+        hello_of(stage)
+        found = Player(stage, Judge(suite, Profile())).execute(prepared())
+        stage.close()
+        assert (found.verdict, adapter.plays) == (wanted, plays)
 
 
 def test_such_a_kind_counts_in_a_play_that_was_to_confirm_another_one() -> None:

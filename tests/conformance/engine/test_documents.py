@@ -21,6 +21,7 @@ THEIR_OWN = {
     "cli/explain.py": "a kept text",
     "engine/documents.py": "any",
     "fakes/group_case.py": "the fake broker's",
+    "proof/beliefs.py": "a made file",
     "proof/fake_broker.py": "the fake broker's",
     "release_axis/cache.py": "what its digest stands before",
     "targets/broker/requests.py": "the kit's own request",

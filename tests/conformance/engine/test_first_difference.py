@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 from broken_adapters import Slow
 
 from rocketmq_conformance.conformance.adapter import Adapter
 from rocketmq_conformance.conformance.engine.first_difference import (
-    compare_played,
     conforming_steps,
+    differing_step,
     play_and_compare,
+    steps_of,
 )
 from rocketmq_conformance.conformance.engine.judge import Judge
-from rocketmq_conformance.conformance.engine.player import Numbered, Played, Player
+from rocketmq_conformance.conformance.engine.player import Numbered, Player
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.opener import open_address
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.outcome import UNDEFINED, Outcome, Unsupported, result_of
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES
+from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.sampler import sampler
@@ -66,7 +66,7 @@ def test_two_that_differ_part_where_the_first_of_them_leaves_the_model() -> None
     with playing(ZERO, TOPIC) as (ours, theirs):
         for plan in plans(150):
             one, other = ours.one(*plan), theirs.one(*plan)
-            found = compare_played(ours, one, theirs, other)
+            found = differing_step(steps_of(ours, one), steps_of(theirs, other))
             pairs = zip(observed(ours, plan), observed(theirs, plan), strict=True)
             expected = [step.expected for step in ours.judge.expected(plan[1])]
             both = min(one.steps, other.steps)
@@ -88,25 +88,7 @@ def test_two_that_differ_part_where_the_first_of_them_leaves_the_model() -> None
 def test_the_same_implementation_never_parts_from_itself() -> None:
     with playing(ZERO, ZERO) as (ours, theirs):
         for plan in plans(60):
-            assert compare_played(ours, ours.one(*plan), theirs, theirs.one(*plan)) is None
-
-
-def test_what_could_not_be_run_is_not_compared() -> None:
-    with playing(Port(), ZERO) as (ours, theirs):
-        for number, rows in plans(60):
-            nothing = Played(number, rows, COULD_NOT_RUN, 0, 0.0, "", "it fell ill")
-            assert compare_played(ours, ours.one(number, rows), theirs, nothing) is None
-            assert compare_played(theirs, nothing, ours, ours.one(number, rows)) is None
-
-
-def test_answers_that_depend_on_client_ids_are_not_compared() -> None:
-    with playing(ZERO, TOPIC) as (ours, theirs):
-        played = ((ours.one(*plan), theirs.one(*plan)) for plan in plans(150))
-        one, other = next(pair for pair in played if compare_played(ours, pair[0], theirs, pair[1]))
-        assert one.judged
-        reordered = one._replace(judged=replace(one.judged, reordered=True))
-        assert compare_played(ours, reordered, theirs, other) is None
-        assert compare_played(theirs, other, ours, reordered) is None
+            assert differing_step(steps_of(ours, ours.one(*plan)), steps_of(theirs, theirs.one(*plan))) is None
 
 
 def test_what_one_of_them_does_not_offer_is_not_compared() -> None:
@@ -114,7 +96,7 @@ def test_what_one_of_them_does_not_offer_is_not_compared() -> None:
         reads = [at for at, op in enumerate(SUITE.operations) if op.spec.name == "read"]
         for number, rows in plans(60):
             if any(at in reads for at, _ in rows):
-                assert compare_played(theirs, theirs.one(number, rows), ours, ours.one(number, rows)) is None
+                assert differing_step(*(steps_of(one, one.one(number, rows)) for one in (theirs, ours))) is None
 
 
 def test_a_plan_that_parts_them_diverges_at_that_step() -> None:

@@ -85,7 +85,8 @@ BENEATH = Suite(
     side=Side.CLIENT,
     bind=lambda profile: BoundModel(0, {Sum: lambda state: (state, 0, SHOWN)}),
 )
-SUMS, GUARDED, TOLD_SUMS = made(Add, Sum, Whatever), made(Add, SumIfAny), made(Add, Sum, Tell)
+SUMS, GUARDED = made(Add, Sum, Whatever), made(Add, SumIfAny, Whatever)
+TOLD_SUMS = made(Add, Sum, Tell)
 ADD_1, ADD_2, SUM, WHATEVER = (0, (1,)), (0, (2,)), (1, ()), (2, ())
 TELL = (2, ())
 
@@ -139,6 +140,16 @@ def test_an_outcome_that_decides_nothing_ends_the_case() -> None:
     assert len(adder.played) == 2
 
 
+def test_an_answer_that_the_rules_leave_open_ends_the_case_and_names_them() -> None:
+    gap = Reason(("R-GAP",), "a gap", unpromised=True)
+    bound = BoundModel(0, {Add: add, Sum: lambda state: (state, state, gap)})
+    suite = Suite(name="gaps", sentence="Gaps.", side=Side.CLIENT, bind=lambda profile: bound)
+    adder = Adder()
+    found = Judge(suite, Profile()).judge([ADD_1, SUM, ADD_2], adder.do)
+    assert (found.verdict, found.reason) == (UNDECIDED, "sum: a gap (R-GAP)")
+    assert (found.rows, len(adder.played)) == ([ADD_1], 2)
+
+
 def test_what_is_not_offered_is_left_out_and_named() -> None:
     found = judged(SUMS, [ADD_1, ADD_2, SUM], s1=Unsupported("no twos"), s2=Ok(1))
     assert found.verdict == CONFORMS
@@ -181,22 +192,31 @@ def test_a_step_that_its_guard_forbids_is_not_played() -> None:
     assert [step.row for step in Judge(GUARDED, Profile()).expected([SUM, ADD_1, SUM])] == [ADD_1, SUM]
 
 
-@pytest.mark.parametrize("suite", [GUARDED, TOLD_SUMS], ids=["guarded", "observes"])
-def test_suites_that_go_step_by_step_are_not_judged_at_once(suite: Suite) -> None:
-    assert Judge(suite, Profile()).agrees_at_once([ADD_1, SUM], lambda rows: pytest.fail("played")) is None
+def test_a_suite_that_observes_is_not_judged_at_once() -> None:
+    assert Judge(TOLD_SUMS, Profile()).agrees_at_once([ADD_1, SUM], lambda rows: pytest.fail("played")) is None
+
+
+def test_a_case_of_which_the_guards_leave_nothing_is_not_judged_at_once() -> None:
+    assert Judge(GUARDED, Profile()).agrees_at_once([SUM], lambda rows: pytest.fail("played")) is None
+
+
+def test_answers_of_all_steps_say_nothing_at_once_where_guards_leave_some_out() -> None:
+    assert Judge(GUARDED, Profile()).agrees_with([ADD_1, SUM], [None, 1]) is None
 
 
 def played_by(adder: Adder) -> Callable[[Sequence[Row]], list[Any]]:
     return lambda rows: [result_of(adder.do(row)) for row in rows]
 
 
-def test_a_case_is_judged_at_once_as_it_is_step_by_step() -> None:
-    rows = [ADD_1, SUM, WHATEVER, ADD_2, SUM]
-    slow, fast = Judge(SUMS, Profile()), Judge(SUMS, Profile())
+@every("suite", [SUMS, GUARDED])
+def test_a_case_is_judged_at_once_as_it_is_step_by_step(suite: Suite) -> None:
+    rows = [SUM, ADD_1, SUM, WHATEVER, ADD_2, SUM]
+    slow, fast = Judge(suite, Profile()), Judge(suite, Profile())
     adder, other = Adder(), Adder()
     found = slow.judge(rows, adder.do)
     at_once = fast.agrees_at_once(rows, played_by(other))
-    assert at_once == digest(found)
+    assert at_once == (digest(found), len(found.steps))
+    assert other.played == adder.played
     assert slow.coverage.rows() == fast.coverage.rows()
 
 

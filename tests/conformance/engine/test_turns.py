@@ -6,14 +6,17 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import closing
 from itertools import takewhile
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from rocketmq_conformance.conformance.adapter import REAL, AdapterError, Case, Hello, Play, T, UnderWay
 from rocketmq_conformance.conformance.api import judge as judge_target
-from rocketmq_conformance.conformance.engine import covering_plans, turns
+from rocketmq_conformance.conformance.engine import covering_plans, suite_run, turns
 from rocketmq_conformance.conformance.engine.findings import NOT_SHRUNK_INTERRUPTED
 from rocketmq_conformance.conformance.engine.options import Options
+from rocketmq_conformance.conformance.engine.runner import _progress
 from rocketmq_conformance.conformance.engine.turns import Turns, by_yield, steps_of
 from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS
 from rocketmq_conformance.conformance.targets.port.adapter import Port
@@ -143,7 +146,7 @@ def test_the_first_of_a_kind_with_the_shortest_plan_is_made_shorter() -> None:
 
 
 def test_a_divergence_says_when_the_first_of_its_kind_was_found() -> None:
-    events = judged(Port1("whole-lite-commits-beginning"), [whole_lite.SUITE])
+    events = judged(Port1("whole-lite-leaves-nothing"), [whole_lite.SUITE])
     by_kind: dict[str, set[float]] = {}
     for one in of(DivergenceFound, events):
         by_kind.setdefault(one.fingerprint, set()).add(one.found_after)  # type: ignore[attr-defined]
@@ -231,9 +234,52 @@ def test_the_estimate_counts_divergences_and_what_cases_took(clock: Clock, monke
     for progress in (right, wrong):
         assert all(one.suite == "" for one in progress)  # type: ignore[attr-defined]
     left = {one.cases: one.left for one in right}  # type: ignore[attr-defined]
-    assert left[1] > left[20] > left[40] > left[43] == 0
+    # each suite still has its control
+    assert left[1] > left[20] > left[40] > left[43]
     found = next(at for at, one in enumerate(wrong) if one.divergences)  # type: ignore[attr-defined]
     assert wrong[found].left > wrong[found - 1].left  # type: ignore[attr-defined]
+
+
+def test_shorter_plans_come_one_after_the_other_however_many_lanes_there_are(clock: Clock) -> None:
+    shared = Turns(12, None)
+    run: Any = SimpleNamespace(
+        suite=whole_lite.SUITE, ended=None, seconds_of_case=30.0, number_of_cases=24, done=24, steps=0, kinds=1
+    )
+    run.shortening = ["a kind"]
+    left = []
+    for clock.now, since in ((100.0, 0.0), (100.0, 100.0), (160.0, 100.0), (400.0, 100.0)):
+        left.append(_progress([run], shared, since).left)
+    assert left == [122.5, 122.5, 62.5, 30.0]
+
+
+def test_what_has_begun_goes_on_when_the_time_is_used_up(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rocketmq_conformance.conformance.engine.runner.PROGRESS", 0.0)
+    port = Port1()
+
+    def minutes() -> None:
+        clock.now += 60
+
+    port.before = minutes
+    said = of(Progress, judged(port, max_time=300))
+    over = [one for one in said if one.seconds >= 300 and one.cases < 5]  # type: ignore[attr-defined]
+    assert over
+    assert all(0 < one.left < 120 for one in over)  # type: ignore[attr-defined]
+
+
+def test_a_first_case_that_is_late_makes_the_estimate_longer(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rocketmq_conformance.conformance.engine.runner.PROGRESS", 0.0)
+    port, suite = Port1(), whole_lite.SUITE
+    late = Clock()
+
+    def hours() -> None:
+        late.now += 3600 * (len(port.begun) == 0)
+
+    monkeypatch.setattr(suite_run, "time", late)
+    port.before = hours
+    said = of(Progress, judged(port, (suite,)))
+    cases = {one.cases: one.left for one in reversed(said)}  # type: ignore[attr-defined]
+    assert cases[0] > 3600 * (said[0].of - 1)  # type: ignore[attr-defined]
+    assert cases[1] < cases[0] / 10
 
 
 def test_suites_say_that_they_take_turns() -> None:

@@ -35,7 +35,8 @@ def test_nothing_decides_nothing(counts: dict[str, int]) -> None:
 
 
 def test_the_table_of_exit_codes_is_what_happens() -> None:
-    page = (ROOT / "docs" / "run.md").read_text("utf-8").partition("\n## Exit codes\n")[2].partition("\n## ")[0]
+    page = (ROOT / "docs" / "reference" / "results.md").read_text("utf-8")
+    page = page.partition("\n## Exit codes\n")[2].partition("\n## ")[0]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line[:1] == "|"][2:]
     # a row holds when the verdict that it names is there, and no row above it holds; the last one names none
     named = [re.findall(r"`([a-z ]+)`", where)[:1] for where, _, _ in rows]

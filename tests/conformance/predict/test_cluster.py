@@ -20,7 +20,7 @@ from predicted_broker import GROUP, TIME, TOPIC, cluster, join
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.fakes.broker import CLUSTER, FakeBroker
-from rocketmq_conformance.conformance.predict.api import access, consumer_of, read_group
+from rocketmq_conformance.conformance.predict.api import access, consumer_of, read_group, read_pair, usual_kind
 from rocketmq_conformance.conformance.predict.cluster import ClusterReader
 from rocketmq_conformance.conformance.predict.facts import GroupFacts, masked, read_file, to_json
 from rocketmq_conformance.conformance.predict.releases import RELEASES, grouped, range_of
@@ -36,7 +36,7 @@ from rocketmq_conformance.models.broker.wire import ordinal
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
 
-#: The requests that read and nothing else, on every release (docs/predict.md).
+#: The requests that read and nothing else, on every release (docs/guides/predict.md).
 READS = {
     Request.GET_ROUTEINFO_BY_TOPIC,
     Request.GET_BROKER_CLUSTER_INFO,
@@ -117,10 +117,10 @@ def test_every_group_is_read_and_those_left_out_are_named(monkeypatch: pytest.Mo
         named = reader.read_all([TOPIC])
         # the queues, the offsets and the properties of a broker do not depend on a group
         asked = [Request.GET_MIN_OFFSET, Request.GET_ALL_CONSUMER_OFFSET, Request.GET_BROKER_CONFIG]
-        assert [broker.arrived(request) for request in asked] == [4, 1, 1]
+        assert [broker.arrived(request) for request in asked] == [5, 1, 1]
     assert ([known.group for known in found.known], found.unused) == ([GROUP], 2)
     assert found.failed == named.failed == (("late", "The broker does not answer."),)
-    assert ([group for group, _ in named.popping], named.unused) == (["popping"], 0)
+    assert ([known.group for known in named.known if known.came_back], named.unused) == (["popping"], 0)
     assert seen == [(done, 4) for done in range(5)]
 
 
@@ -242,11 +242,26 @@ def test_an_account_that_may_read_little_is_enough(monkeypatch: pytest.MonkeyPat
     assert "has no permission" in known.unread
 
 
-def test_a_group_that_pops_is_refused() -> None:
-    with cluster() as broker:
-        broker.create_topic(f"%RETRY%{GROUP}_{TOPIC}", 1)
-        with pytest.raises(CannotRunError, match="gRPC proxy"):
-            read_group(broker.address, GROUP, [TOPIC])
+def test_what_came_back_shows_that_a_group_pops() -> None:
+    again = f"%RETRY%{GROUP}_{TOPIC}"
+    with cluster(stored={0: 7}) as broker:
+        assert usual_kind(read_group(broker.address, GROUP)) == "push"
+        broker.create_topic(again, 1)
+        known = read_group(broker.address, GROUP)
+        assert (known.topics, known.came_back) == ((TOPIC, again), (again,))
+        assert usual_kind(known) == "grpc"
+        with pytest.raises(CannotRunError, match="pops its messages"):
+            read_pair(broker.address, GROUP)
+        with join(broker):
+            assert usual_kind(read_group(broker.address, GROUP)) == "pop"
+    assert masked(known).topics == ("topic-0", "%RETRY%group_topic-0")
+
+
+@pytest.mark.parametrize("name", ["enablePopBufferMerge", "popConsumerKVServiceEnable"])
+def test_a_broker_that_keeps_pops_elsewhere_is_known(name: str) -> None:
+    with cluster(properties={name: "true"}) as broker:
+        known = read_group(broker.address, GROUP, [TOPIC])
+    assert (known.brokers[0].keeps_pops, known.brokers[0].doubts) == (f"{name}=true", ())
 
 
 def test_what_cannot_be_read_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

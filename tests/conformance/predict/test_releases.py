@@ -10,8 +10,17 @@ import pytest
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.predict import releases
-from rocketmq_conformance.conformance.predict.releases import BROKER, CLIENT, RELEASES, later_releases, range_of
-from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.conformance.predict.releases import (
+    BROKER,
+    CLIENT,
+    RELEASES,
+    later_releases,
+    of_description,
+    of_ordinal,
+    range_of,
+)
+from rocketmq_conformance.models.broker.wire import ordinal
+from rocketmq_conformance.models.release import KNOWN, Release
 
 NEXT, PART = Release(9, 0, 0), Release(9, 0, 1)
 
@@ -74,3 +83,8 @@ def test_without_maven_the_list_is_called_what_it_is(maven: Maven) -> None:
     )
     with pytest.raises(ValueError, match=sentence):
         range_of("9.0.0")
+
+
+def test_a_broker_of_a_release_without_a_client_is_known() -> None:
+    assert KNOWN not in RELEASES
+    assert of_description("V5_5_1") == of_ordinal(ordinal(KNOWN)) == KNOWN

@@ -28,7 +28,7 @@ def test_a_setting_that_is_not_the_default_of_the_release_is_reported() -> None:
 
 
 def test_every_reason_is_documented() -> None:
-    page = (ROOT / "docs" / "java-client.md").read_text("utf-8")
+    page = (ROOT / "docs" / "explanation" / "java-client.md").read_text("utf-8")
     documented = dict(re.findall(r"^\| `([a-z]+\.\w+)` \| (.*) \|$", page, re.MULTILINE))
     assert documented == dict(assembly.REASONS)
 

@@ -34,6 +34,8 @@ def proven(release: str, monkeypatch: pytest.MonkeyPatch, *faults: type) -> Tall
     with fake(tally, {}, *faults) as (adapter, profile):
         broker_slaves.prove_pair(adapter, profile, tally)
     broker_slaves.prove_read_slaves(tally)
+    if tally.release >= "5":
+        broker_slaves.prove_acting_slaves(tally)
     return tally
 
 

@@ -18,6 +18,7 @@ from rocketmq_conformance.conformance.proof.predicted_starts import BROKERS, CLI
     [
         (("--brokers", "5.5.0", "--few"), "| 5.5.0 | 5.5.0 | 4 | 80 | 0 |"),
         (("--failover", "--brokers", "4.9.7"), "| fail-over | 4.9.7, a slave | 8 | 32 | 0 |"),
+        (("--pops", "--brokers", "5.3.1"), "| pops | 5.3.1 | 13 | 160 | 0 |"),
         (("--mixed",), "| mqadmin 4.9.7 and 5.5.0 | 4.9.7 and 5.5.0, a slave | 12 | 96 | 0 |"),
     ],
 )

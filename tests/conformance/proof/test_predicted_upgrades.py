@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rocketmq_conformance.conformance.predict.facts import BrokerFacts, GroupFacts, QueueFacts
-from rocketmq_conformance.conformance.predict.upgrade import on_release
+from rocketmq_conformance.conformance.predict.other_brokers import on_release
 from rocketmq_conformance.conformance.proof.predicted_upgrades import UpgradeAgreement, compare, page_of
 from rocketmq_conformance.models.client.timestamp import parse_timestamp
 from rocketmq_conformance.models.release import Release

@@ -11,6 +11,8 @@ from click.testing import CliRunner, Result
 from places import GOLDEN, ROOT
 
 from rocketmq_conformance.conformance.cli.main import cli
+from rocketmq_conformance.conformance.proof.beliefs import beliefs, beliefs_of
+from rocketmq_conformance.conformance.proof.beliefs import page as beliefs_page
 from rocketmq_conformance.conformance.proof.kept_rows import Confirmation, KeptRows
 from rocketmq_conformance.conformance.proof.proof_docs import UNASKED, UNJUDGED, Unjudged, proof_page
 from rocketmq_conformance.conformance.proof.unit import Unit
@@ -156,17 +158,9 @@ def test_rules_that_are_not_asked_about_are_in_the_book_and_have_no_rows() -> No
         assert all((ROOT / name).exists() for name in re.findall(r"`(tests/[^`]+)`", why))
 
 
-def test_links_lead_to_files() -> None:
-    for name in ("proof.md", "proof-findings.md"):
-        text = (ROOT / "docs" / name).read_text("utf-8")
-        links = re.findall(r"\]\(([^)#]+)\)", text)
-        assert links
-        assert all((ROOT / "docs" / link).exists() for link in links)
-    assert "](docs/proof.md)" in (ROOT / "README.md").read_text("utf-8")
-
-
-def test_findings_name_rules_of_the_book() -> None:
-    text = (ROOT / "docs" / "proof-findings.md").read_text("utf-8")
-    named = set(re.findall(r"^\| ([A-Z]+[A-Z0-9-]+) \|", text, re.MULTILINE))
-    assert len(named) > 10
-    assert named <= RULES.keys()
+def test_beliefs_are_about_rules_of_the_book() -> None:
+    assert len(beliefs()) > 100
+    assert [one.rule for one in beliefs() if one.rule not in RULES] == []
+    assert all(sentence.endswith(".") for one in beliefs() for sentence in (one.believed, one.found))
+    assert all(one in beliefs_of(one.rule) for one in beliefs())
+    assert beliefs_page().count("\n| ") > len(beliefs())

@@ -20,6 +20,7 @@ from rocketmq_conformance.models.client import (
     whole_faults,
     whole_files,
     whole_group,
+    whole_listener,
     whole_load,
     whole_messages,
     whole_slaves,
@@ -77,7 +78,7 @@ def test_the_rows_that_are_kept_are_those_of_every_release() -> None:
             rule.id
             for part in (
                 *(whole_group, whole_faults, whole_files, whole_messages),
-                *(whole_load, whole_answers, whole_broadcast_listener, whole_slaves),
+                *(whole_load, whole_answers, whole_broadcast_listener, whole_listener, whole_slaves),
             )
             for rule in part.RULES
         ),

@@ -10,7 +10,8 @@ from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.proof.whole_cases import cases
 from rocketmq_conformance.conformance.proof.whole_mutants import MUTANTS
 from rocketmq_conformance.conformance.proof.whole_played import runs
-from rocketmq_conformance.conformance.proof.whole_scripted import Script, expected, play_cases
+from rocketmq_conformance.conformance.proof.whole_script import Script
+from rocketmq_conformance.conformance.proof.whole_scripted import expected, play_cases
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command

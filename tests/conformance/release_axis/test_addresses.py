@@ -30,6 +30,20 @@ def test_releases_and_ranges_stand_for_addresses() -> None:
     )
 
 
+def test_releases_behind_a_comma_are_addressed_as_the_one_before_them() -> None:
+    assert addresses_of(["port", "java-client:4.9.8,5.1.4..5.2.0?via=tcp", "broker?like=4.9.8,5.3.3..5.4.0"]) == (
+        "port",
+        "java-client:4.9.8",
+        "java-client:5.1.4?via=tcp",
+        "java-client:5.2.0?via=tcp",
+        "broker?like=4.9.8",
+        "broker?like=5.3.3",
+        "broker?like=5.4.0",
+    )
+    # what has no release of its own says nothing of those behind it
+    assert addresses_of(["port,5.5.0", "broker:127.0.0.1:10911,5.5.0"]) == ("port", "5.5.0", "broker:127.0.0.1:10911")
+
+
 def test_commands_keep_their_commas_and_dots() -> None:
     assert addresses_of(["exec:run 1.2.3..1.2.4,x"], CLIENT) == ("exec:run 1.2.3..1.2.4,x",)
 

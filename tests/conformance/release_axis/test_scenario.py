@@ -37,7 +37,7 @@ def test_scenarios_are_listed(tmp_path: Path) -> None:
 
 
 def test_the_page_in_docs_has_them_all() -> None:
-    page = (ROOT / "docs" / "scenarios.md").read_text("utf-8")
+    page = (ROOT / "docs" / "guides" / "scenarios.md").read_text("utf-8")
     assert [one.name for one in scenarios.known() if f"| `{one.name}` | `{one.suite.name}` |" not in page] == []
 
 

@@ -38,6 +38,12 @@ OLD, NEW = Release(4, 9, 7), Release(5, 5, 0)
             kinds.ClientAddress("c", kinds.ProgramSettings(through=kinds.ReleasedBrokerAddress(NEW))),
         ),
         (
+            "client?lanes=3&through=broker:5.5.0?via=container:c:d",
+            kinds.ClientAddress(
+                "c:d", kinds.ProgramSettings(lanes=3, through=kinds.ReleasedBrokerAddress(NEW, "container"))
+            ),
+        ),
+        (
             "broker:5.5.0?java=17&upgraded-from=4.9.7&count=2&set=a=b%20c",
             kinds.ReleasedBrokerAddress(NEW, java=17, upgraded_from=OLD, count=2, properties=("a=b c",)),
         ),

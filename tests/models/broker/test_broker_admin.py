@@ -51,6 +51,17 @@ def test_the_old_way_asks_for_members() -> None:
     assert OLD.reset_to_max(OLD.leave(online, 0)[0], 0, 0, -1, True)[1] == Err("CONSUMER_NOT_ONLINE")
 
 
+def test_who_asks_for_a_reset_decides_in_which_form_members_get_it() -> None:
+    state, _, _ = OLD.join(committed(OLD, BrokerAdminState(), 0, 3, 3), 0, ())
+    pairs = ((0, 0), (1, 0))
+    for language, form in (("CPP", "list"), ("JAVA", "table"), ("GO", "table")):
+        _, result, why = OLD.reset_from(state, 0, 0, language)
+        assert (result, why.rules[-1]) == ((pairs, pairs, form), "BQ-RESET-CPP")
+    assert OLD.reset_from(BrokerAdminState(), 0, 0, "CPP")[1] == Err("SYSTEM_ERROR")
+    _, result, why = NEW.reset_from(BrokerAdminState(), 0, 0, "CPP")
+    assert (result, "BQ-RESET-CPP" in why.rules) == ((pairs, None, None), False)
+
+
 def test_a_property_turns_the_way_of_a_release() -> None:
     other = BrokerAdminModel(Profile.of(broker="5.1.4").configured({SERVER_RESET: "true"}))
     assert other.reset_to_max(BrokerAdminState(), 0, 0, -1, False)[1] == (((0, 0), (1, 0)), None)

@@ -6,7 +6,13 @@ import pytest
 
 from rocketmq_conformance.models.broker.broker_process import UNREACHABLE
 from rocketmq_conformance.models.broker.broker_slave import MASTER_NODE, SLAVE_NODE, BrokerSlaveModel, Pair
-from rocketmq_conformance.models.broker.configuration import SERVER_RESET, SLAVE_CHECKS, SLAVE_READS
+from rocketmq_conformance.models.broker.configuration import (
+    SERVER_RESET,
+    SLAVE_ACTS,
+    SLAVE_CHECKS,
+    SLAVE_READS,
+    STRICT_LOCKS,
+)
 from rocketmq_conformance.models.broker.lifecycle import KILL, STOP
 from rocketmq_conformance.models.outcome import Err, Expected
 from rocketmq_conformance.models.profile import Profile
@@ -148,6 +154,16 @@ def test_a_slave_keeps_what_is_committed_to_it_until_its_master_is_back(how: str
     assert (asked(pair, by, MASTER_NODE), asked(pair, by, SLAVE_NODE)) == (5, 5)
 
 
+def test_an_offset_that_is_committed_to_a_slave_shows_what_it_was_before() -> None:
+    by = model(NEW)
+    pair, _ = synchronised(by.end(begun(by), STOP)[0], by)
+    kinds = []
+    for _ in range(2):
+        kinds.append(by.query(pair, SLAVE_NODE, 0, 0, 0, False)[2].kind)
+        pair = committed(pair, by, SLAVE_NODE, 9)
+    assert kinds == ["stored, slave, asked in vain", "stored, slave, committed, asked in vain"]
+
+
 # --- what a slave refuses ---------------------------------------------------------------------------------------
 
 
@@ -210,6 +226,88 @@ def test_a_slave_of_5_is_read_only_where_it_is_configured() -> None:
     assert pulled(by, 3) == (("PULL_NOT_FOUND", 3, ()), 5)
     checks = model(NEW, **{SLAVE_READS: "true", SLAVE_CHECKS: "true"})
     assert pulled(checks, 9) == (("PULL_OFFSET_MOVED", 3, ()), 5)
+
+
+# --- a slave that may act as master -----------------------------------------------------------------------------
+
+ACTS = {SLAVE_ACTS: "true"}
+
+
+def taken_back(by: BrokerSlaveModel, pair: Pair) -> tuple[Pair, str]:
+    """The pair once its master was stopped and is back, and what that one took."""
+    after, result, why = by.start(by.end(pair, STOP)[0])
+    assert (result, after.up) == (None, True)
+    return after, why.kind
+
+
+def test_a_master_that_is_back_takes_the_offsets_of_its_slave() -> None:
+    by = model("5.0.0", **ACTS)
+    pair = begun(by)
+    assert taken_back(by, pair)[1] == "nothing new"
+    after, kind = taken_back(by, committed(pair, by, MASTER_NODE, 9))
+    assert (kind, asked(after, by, MASTER_NODE)) == ("older offsets", 5)
+    after, kind = taken_back(by, committed(pair, by, SLAVE_NODE, 7))
+    assert (kind, asked(after, by, MASTER_NODE)) == ("newer offsets", 7)
+    after, kind = taken_back(by, committed(pair, by, MASTER_NODE, 1, queue=1))
+    assert (kind, asked(after, by, MASTER_NODE, queue=1)) == ("a queue is lost", Err("QUERY_NOT_FOUND"))
+    # what the slave has none of stays
+    after, kind = taken_back(by, committed(by.create_group(pair, MASTER_NODE, 1)[0], by, MASTER_NODE, 4, group=1))
+    assert (kind, asked(after, by, MASTER_NODE, group=1)) == ("nothing new", 4)
+
+
+def test_a_group_that_the_master_has_deleted_has_its_offsets_back_but_is_not_there() -> None:
+    by = model(NEW, **ACTS)
+    after, kind = taken_back(by, by.delete_group(begun(by), MASTER_NODE, 0, "cleanOffset")[0])
+    assert (kind, asked(after, by, MASTER_NODE), after.master.groups) == ("only the slave has them", 5, frozenset())
+
+
+@pytest.mark.parametrize("acts", ["true", "false"])
+def test_a_master_of_5_5_0_stays_offline_while_its_slave_has_answered_pulls(acts: str) -> None:
+    by = model(NEW, **{SLAVE_ACTS: acts, SLAVE_READS: "true"})
+    pair = by.end(by.pull(begun(by), SLAVE_NODE, 0, 0, 0, 0, None)[0], STOP)[0]
+    if acts == "false":
+        assert by.start(pair)[1] is None
+        return
+    pair, result, why = by.start(pair)
+    assert (result, why.rules, pair.up) == (Err("OFFLINE"), ("SLV-ACT-OFFLINE",), False)
+    assert asked(pair, by, MASTER_NODE) == UNREACHABLE
+    cleared = by.delete_group(pair, SLAVE_NODE, 0, "cleanOffset")[0]
+    assert (by.start(cleared)[1], by.start(by.delete_topic(pair, SLAVE_NODE)[0])[1]) == (None, Err("OFFLINE"))
+
+
+def test_a_slave_that_may_act_as_master_looks_at_a_message_before_it_refuses_it() -> None:
+    by = model(NEW, **ACTS)
+    for pair in (begun(by), by.end(begun(by), STOP)[0]):
+        sent = [by.send(pair, SLAVE_NODE, queue, 1) for queue in (0, 9)]
+        assert [result for _, result, _ in sent] == [Err("SERVICE_NOT_AVAILABLE"), Err("INVALID_PARAMETER")]
+        assert sent[0][2].rules == ("SLV-ACT-SEND",)
+        assert by.pull(pair, SLAVE_NODE, 0, 0, 0, 0, None)[1] == Err("SYSTEM_BUSY")
+
+
+# --- locks and searches -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("properties", "both", "alone"),
+    [
+        ({}, (True, True), (None, True)),
+        ({STRICT_LOCKS: "true"}, (True, True), (None, True)),
+        ({STRICT_LOCKS: "true", **ACTS}, (True, False), (None, False)),
+    ],
+)
+def test_a_pair_locks_apart_unless_a_lock_takes_both(
+    properties: dict[str, str], both: tuple[bool, bool], alone: tuple[None, bool]
+) -> None:
+    by = model(NEW, **properties)
+    assert by.lock(begun(by), 0)[1] == both
+    assert by.lock(by.end(begun(by), KILL)[0], 0)[1] == alone
+
+
+def test_a_slave_searches_its_own_messages() -> None:
+    by = model(NEW)
+    pair = by.end(begun(by), STOP)[0]
+    found = [by.search(pair, SLAVE_NODE, queue, late)[1] for queue in (0, 1) for late in (False, True)]
+    assert (found, by.search(pair, MASTER_NODE, 0, True)[1]) == ([0, 3, 0, 0], UNREACHABLE)
 
 
 # --- the suite --------------------------------------------------------------------------------------------------

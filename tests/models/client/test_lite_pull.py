@@ -11,7 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocketmq_conformance.models import rulebook
-from rocketmq_conformance.models.client.lite_pull_state import ANEW, ENDED, NEW, NOTHING, RUNNING, SEEKS
+from rocketmq_conformance.models.client.lite_pull_state import (
+    ANEW,
+    ENDED,
+    MIB,
+    NEW,
+    NOTHING,
+    RUNNING,
+    SEEKS,
+    UNSUBSCRIBES,
+)
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.sampler import sampler
@@ -379,7 +388,7 @@ def test_a_first_pull_asks_for_the_start() -> None:
     assert play.pull(5) == 12
     assert play.kind == "first pull"
     assert play.pull(4) == -1
-    assert play.kind == "no start"
+    assert play.kind == "no start, not reported"
     assert play.pull(0, fault="SYSTEM_BUSY") == -1
     assert play.do("illegal", 0, 4, "SYSTEM_BUSY", "answer") == -1
     assert play.do("fail", 0, "silent", "SYSTEM_BUSY", "answer") == -1
@@ -571,6 +580,41 @@ def test_a_time_is_searched_for() -> None:
     assert play.do("offset_for_time", 4, 0, "answer") == REFUSED
 
 
+@every(
+    ("client", "queues"),
+    [("4.9.8", ()), ("5.1.0", ()), ("5.1.1", ((0, 2, 2, 3, 2, 0, False), (5, -1, 0, 0, 0, 0, False)))],
+)
+def test_tools_see_the_assigned_queues_from_5_1_1_on(client: str, queues: Any) -> None:
+    play = Play(client)
+    assert play.do("running_info", "answer") == ((), ())
+    assert play.kind == "no queues"
+    play.do("assign", (0, 5))
+    play.polled()
+    play.do("commit")
+    play.pull()
+    assert play.do("running_info", "answer") == ((), queues)
+    play.do("shutdown")
+    assert play.do("running_info", "answer") == REFUSED
+
+
+def test_what_a_tool_asks_for_goes_to_memory_and_is_sent() -> None:
+    play = Play()
+    play.do("subscribe", "T")
+    play.do("rebalance", (0,))
+    play.do("commit_elsewhere", 0, 9)
+    play.do("limit", "size", 1)
+    play.do("pull_large", 0, MIB, "answer", "answer")
+    assert play.do("running_info", "answer")[1] == ((0, 0, 0, 0, 1, 1, False),)
+    assert play.kind == "assigned"
+    other = Play("5.5.0", 0)
+    other.do("commit_elsewhere", 0, 9)
+    assert other.do("running_info", "silent")[1][0][1] == -2
+    assert other.do("running_info", "answer")[1][0][1] == 9
+    assert other.kind == "assigned, asks the broker"
+    other.do("commit_elsewhere", 0, 12)
+    assert other.do("persist") == ((0, 9),)
+
+
 # --- the topic's listener ----------------------------------------------------------------------------------------
 
 
@@ -602,20 +646,274 @@ def test_a_listener_that_was_registered_without_a_route_hears_by_the_first_look(
     assert later.do("look") is None
 
 
+# --- given up, and taken back ------------------------------------------------------------------------------------
+
+
+def test_what_is_cached_of_a_topic_that_is_given_up_is_polled_all_the_same() -> None:
+    play = Play("5.5.0", 0, 2)
+    play.pull()
+    assert play.do("unsubscribe") is None
+    assert (play.kind, play.state.assigned.keys()) == ("gives up, cached", {2})
+    assert play.pull() is None
+    assert play.poll() == [0, 1]
+    assert play.kind == "polled, given up"
+    assert play.do("commit") == ()
+    assert play.do("unsubscribe") is None
+    assert play.kind == "not pulled"
+    play.do("assign", (0,))
+    play.pull()
+    play.do("unsubscribe")
+    play.do("assign", (0,))
+    assert play.poll() == [0, 1]
+    assert play.numbers() == (-1, 2, -1)  # of the messages of the process queue before
+    play.do("unsubscribe")
+    assert play.kind == "gives up"
+
+
+def test_a_round_drops_a_topic_that_was_given_up_and_sends_nothing() -> None:
+    play = Play()
+    play.do("subscribe", "T")
+    play.do("rebalance", (0,))
+    play.polled()
+    play.do("commit")
+    play.pull()
+    play.do("unsubscribe")
+    assert play.do("rebalance", (0,)) == ((), (), None, ())
+    assert play.kind == "given up"
+    assert play.poll() == []
+    assert play.do("persist") == ()
+    assert (play.memory[0], play.stored()) == (2, None)
+    assert play.do("rebalance", (0,)) == ((), (), None, ())
+    assert play.kind == "nothing to give up"
+
+
+def test_a_topic_that_is_given_up_and_taken_back_is_not_pulled() -> None:
+    play = Play()
+    play.do("subscribe", "T")
+    play.do("rebalance", (0,))
+    play.do("unsubscribe")
+    play.do("subscribe", "T")
+    assert play.do("rebalance", (0,)) == ((0,), (), None, ())
+    assert play.kind == "same, not pulled"
+    assert play.do("rebalance", (0, 1)) == ((0, 1), (0, 1), None, ())
+
+
+@every(("client", "polled"), [("4.8.0", [0, 1]), ("4.9.0", []), ("5.5.0", [])])
+def test_a_pull_that_was_under_way_at_an_unsubscription(client: str, polled: list[int]) -> None:
+    play = Play(client, 0)
+    assert play.pull(meanwhile=UNSUBSCRIBES) == 0
+    assert play.rules == ("LP-UNSUB-LATE",)
+    assert play.poll() == polled
+    other = Play(client, 2)
+    other.pull(2, meanwhile=UNSUBSCRIBES)
+    assert other.poll() == [0, 1]
+
+
+# --- expressions -------------------------------------------------------------------------------------------------
+
+
+def test_an_expression_is_set_before_the_start_of_a_consumer_that_assigns() -> None:
+    play = Play()
+    assert play.do("set_expression", "A") == NOT_RUNNING
+    assert play.kind == "started"
+    play.do("restart")
+    assert play.do("set_expression", " ") == NOT_RUNNING
+    assert play.kind == "blank"
+    assert play.do("set_expression", "A") is None
+    assert play.do("subscribe", "T") == REFUSED
+    play.do("restart")
+    play.do("subscribe", "T")
+    assert play.do("set_expression", "A") == NOT_RUNNING
+    assert play.kind == "subscribed"
+
+
+@pytest.mark.parametrize(
+    ("expression", "polled", "consumed", "kind"),
+    [("", [0, 1, 2], 3, "all tags"), ("A || B", [0, 1], 2, "some tags"), ("D", [], -1, "no tag")],
+)
+def test_messages_that_are_left_out_are_not_committed(
+    expression: str, polled: list[int], consumed: int, kind: str
+) -> None:
+    play = new()
+    if expression:
+        play.do("set_expression", expression)
+    play.do("start")
+    play.do("assign", (0,))
+    assert play.do("pull_tagged", 0, "answer", "answer") == (0, expression or "*")
+    assert play.kind == kind
+    assert play.poll() == polled
+    assert play.numbers() == (3, consumed, -1)
+    play.pull()  # without a tag
+    assert play.poll() == ([] if expression else [3, 4])
+    assert play.do("pull_tagged", 1, "answer", "answer") is None
+    play.do("pause", (0,))
+    assert play.do("pull_tagged", 0, "answer", "answer") == (-1, None)
+
+
+# --- thresholds, and how long a task waits -----------------------------------------------------------------------
+
+
+def test_the_threshold_for_all_counts_answers_of_dropped_queues_too() -> None:
+    play = Play("5.5.0", 0, 1)
+    play.do("limit", "every", 20)
+    play.pull(0, 1)
+    play.pull(1, 1)
+    assert play.pull(0, 1) == 1
+    assert play.pull(0, 1) == -1
+    assert play.kind == "too many answers"
+    play.do("assign", (0,))
+    assert play.pull(0, 1) == -1
+    assert play.poll() == [0]
+    assert play.pull(0, 1) == 2
+    play.do("assign", (2,))
+    for _ in range(2):  # each poll throws one of those away that were dropped
+        assert play.pull(2) == -1
+        assert play.poll() == []
+        play.do("limit", "every", 10)
+    assert play.pull(2) == 0
+
+
+def test_the_threshold_of_size_is_one_of_whole_mebibytes() -> None:
+    play = Play("5.5.0", 0)
+    play.do("limit", "size", 0)
+    assert play.do("pull_large", 0, MIB - 1, "answer", "answer") == 0
+    assert play.pull(0, 1) == 1
+    assert play.pull(0, 1) == -1
+    assert play.kind == "too large"
+    assert play.poll() == [0]
+    assert play.pull(0, 1) == 2
+    assert play.do("pull_large", 1, MIB, "answer", "answer") is None
+    play.do("limit", "size", -1)
+    assert play.pull() == -1
+
+
+def test_offsets_may_be_so_far_apart() -> None:
+    play = Play("5.5.0", 0)
+    play.do("limit", "span", 5)
+    play.do("pull", 0, 1, NOTHING, "answer", "answer")
+    play.do("illegal", 0, 5, "answer", "answer")
+    assert play.pull(0, 1) == 5
+    assert play.pull(0, 1) == 6
+    assert play.pull() == -1
+    assert play.kind == "too far apart"
+
+
+def waits(play: Play, queue: int = 0) -> Any:
+    return play.do("waits", queue)
+
+
+def test_how_long_a_task_waits() -> None:
+    play = Play("5.5.0", 0, 4)
+    assert (waits(play), waits(play, 1)) == (0, None)
+    play.pull(messages=4)
+    play.pull(messages=4)
+    play.pull()
+    assert (waits(play), play.kind) == (50, "full")
+    play.do("pause", (0,))
+    play.pull()
+    play.do("resume", (0,))
+    assert (waits(play), play.kind) == (1_000, "failed")
+    play.seek(5)
+    assert (waits(play), play.kind) == (0, "seek at once")
+    play.do("fail", 0, "FLOW_CONTROL", "answer", "answer")
+    assert (waits(play), play.kind) == (20, "flow control")
+    play.do("shutdown")
+    assert waits(play) is None
+
+
+@every(("client", "ms"), [("4.9.0", 1_000), ("4.9.1", 3_000), ("5.0.0-PREVIEW", 1_000), ("5.5.0", 3_000)])
+def test_a_start_that_cannot_be_found_is_looked_for_again(client: str, ms: int) -> None:
+    play = Play(client, 5)
+    assert play.pull(5, bound="silent") == -1
+    assert waits(play, 5) == ms
+    assert play.pull(5, fault="silent") == -1
+    assert waits(play, 5) == 1_000
+
+
+@every(
+    ("client", "seek", "busy"), [("4.9.1", 1_000, 1_000), ("4.9.2", 0, 1_000), ("4.9.5", 0, 20), ("5.0.0", 0, 1_000)]
+)
+def test_seeks_and_busy_brokers_by_release(client: str, seek: int, busy: int) -> None:
+    play = Play(client, 0)
+    play.do("fail", 0, "FLOW_CONTROL", "answer", "answer")
+    assert waits(play) == busy
+    play.do("fail", 0, "silent", "answer", "answer")
+    play.seek(5)
+    assert waits(play) == seek
+    assert play.kind == ("seek waits" if seek else "seek at once")
+    assert play.pull(meanwhile=SEEKS) == 5
+    assert waits(play) == 0
+
+
+def test_a_dropped_queue_has_no_further_turn() -> None:
+    play = Play()
+    play.do("subscribe", "T")
+    play.do("rebalance", (0,))
+    play.do("listen")
+    play.do("rebalance", (1,))
+    play.pull()
+    assert (waits(play), play.kind) == (-1, "no further turn")
+
+
+# --- null --------------------------------------------------------------------------------------------------------
+
+
+@every(("client", "committed"), [("4.6.0", -1), ("4.9.8", -1), ("5.0.0-ALPHA", -3), ("5.5.0", -3)])
+def test_null_is_refused_but_by_commits(client: str, committed: int) -> None:
+    play = Play(client, 0)
+    for call in ("assign", "unsubscribe", "pause", "resume", "seek", "offset for time"):
+        assert play.do("give_null", call) == NOT_RUNNING
+    for call in ("subscribe", "topic of a listener"):
+        assert play.do("give_null", call) == REFUSED
+    assert play.do("give_null", "commit") is None
+    assert play.do("give_null", "committed") == committed
+    play.do("shutdown")
+    assert play.do("give_null", "committed") == NOT_RUNNING
+
+
+def test_a_null_listener_takes_the_place_of_what_assigns() -> None:
+    play = Play()
+    play.do("subscribe", "T")
+    assert play.do("give_null", "listener") is None
+    assert play.do("rebalance", (0,)) == ((0,), (), None, ())
+    assert play.kind == "no listener"
+    assert play.do("give_null", "a queue to assign") == NOT_RUNNING
+    assert play.kind == "refused"
+
+
+def test_an_assignment_with_a_null_has_forgotten_the_other_queues() -> None:
+    play = Play("5.5.0", 0, 2)
+    play.pull()
+    assert play.do("give_null", "a queue to assign") == NOT_RUNNING
+    assert (play.kind, play.state.assigned) == ("forgotten", {})
+    assert (waits(play), play.pull(), waits(play)) == (0, -1, 1_000)
+    assert play.kind == "failed"
+    play.do("unsubscribe")
+    assert (waits(play), waits(play, 2)) == (None, 0)
+    play.pull(2)
+    play.do("assign", (2,))
+    assert (play.poll(), waits(play, 2), play.pull(2)) == ([], 1_000, 0)
+    early = new()
+    assert early.do("give_null", "a queue to assign") == NOT_RUNNING
+    assert (early.kind, early.do("subscribe", "T")) == ("nothing to forget", REFUSED)
+
+
 # --- laws --------------------------------------------------------------------------------------------------------
 
 
 @settings(deadline=None)
 @given(st.sampled_from(RELEASES), st.integers(0, 10_000))
-def test_only_assigned_queues_wait_to_be_polled_and_no_two_share_a_process_queue(client: str, plan: int) -> None:
+def test_what_waits_to_be_polled_is_cached_and_no_two_queues_share_a_process_queue(client: str, plan: int) -> None:
     profile = Profile.of(client=client)
     bound = SUITE.bind(profile)
     state = bound.initial
     for at, args in sampler(SUITE, profile).case(5, plan, 60):
         state, _, why = bound.by_position[at](state, *args)
         assert set(why.rules) <= rulebook.RULES.keys()
-        assert {queue for queue, _, _ in state.pulled} <= state.assigned.keys()
         numbers = [held.number for held in state.assigned.values()]
         assert len({*numbers}) == len(numbers)
-        assert state.dropped <= {*numbers}
+        pulled = {number for _, number, _ in state.pulled}
+        assert pulled - state.dropped <= state.caches.keys()
+        assert state.dropped <= {*numbers} | pulled
+        assert not state.left.keys() & state.assigned.keys()
         assert "running" in SUITE.show(state) or state.phase != RUNNING

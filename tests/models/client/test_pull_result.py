@@ -11,7 +11,9 @@ from rocketmq_conformance.models.outcome import Expected
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.pull_result import (
     SUITE,
+    Hook,
     Pull,
+    PullClass,
     PullLite,
     PullPush,
     PullSized,
@@ -165,6 +167,36 @@ def test_codes_become_statuses_or_failures(code: str, result: tuple[Any, ...], k
     pushed = case.do(PullPush, code, 8, 2, 11, ((6, "B"),), 1, 0, 5, 32, -1, "A", False)
     assert isinstance(pushed, tuple)
     assert pushed[-1] == ()
+
+
+@every(
+    ("hooks", "left"),
+    [
+        (("first",), (6,)),
+        (("first", "last"), ()),
+        (("first", "last", "last"), ()),
+        (("fails", "last"), (5,)),
+        (("last", "replaces", "first"), (5,)),
+    ],
+)
+def test_hooks_take_out_what_is_given_and_nothing_else(hooks: tuple[str, ...], left: tuple[int, ...]) -> None:
+    case, given = Played(), tuple((offset, 2, 11) for offset in left)
+    case.do(Hook, hooks)
+    sent = case.sent(Pull, *FOUND, "plain", False, 0, 5, 32, "*")
+    assert (sent["status"], sent["next"], sent["messages"], case.why) == ("FOUND", 8, given, "plain, hooked")
+    assert case.sent(PullPush, *FOUND, 0, 5, 32, 7, "*", False)["messages"] == given
+    assert case.sent(PullLite, *FOUND, 0, 5, 10, "TAG", "B")["messages"] == ((6, 2, 11),)
+
+
+def test_a_pull_by_a_class_goes_to_a_filter_server_of_the_node_that_was_suggested() -> None:
+    case = Played()
+    sent = case.sent(PullClass, *FOUND, 0, 5, 7, True, (0,))
+    assert (sent["node"], sent["flag"], sent["offset to commit"], sent["expression"]) == (0, 11, 7, None)
+    assert (sent["number"], sent["messages"]) == (32, ((5, 2, 11), (6, 2, 11)))
+    for servers in ((0,), (), None):  # the slave was suggested
+        assert case.do(PullClass, *FOUND, 0, 5, 7, True, servers) is None
+    slave = case.sent(PullClass, *FOUND, 0, 5, 7, True, (0, 1))
+    assert (slave["node"], slave["flag"], case.why) == (1, 10, "class, messages, of a slave")
 
 
 def test_the_state_is_shown() -> None:

@@ -9,6 +9,8 @@ from by_hand import Steps, assert_known
 
 from rocketmq_conformance.models.client.pushed_reset import PushedResetModel, reset_reason
 from rocketmq_conformance.models.client.pushed_reset_stages import (
+    COMMITS,
+    CONSUMES,
     CPP,
     FORCE_UNLOCK,
     JAVA,
@@ -17,10 +19,12 @@ from rocketmq_conformance.models.client.pushed_reset_stages import (
     ORDERLY,
     PULL,
     PUSH,
+    ROUND,
 )
+from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.sampler import sampler
-from rocketmq_conformance.suites.declare.topologies import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY, OTHER_GROUP
 from rocketmq_conformance.suites.pushed_reset import SUITE
 
 #: Releases that handle resets side by side, one after the other, with half a second after the commit, and the newest.
@@ -204,6 +208,56 @@ def test_an_empty_memory_persists_nothing() -> None:
     play = Play()
     play.state = play.state._replace(memory={})
     assert (play.do("persist"), play.kind) == ((), "nothing to send")
+
+
+@pytest.mark.parametrize(
+    ("client", "meanwhile", "begun", "offset", "kind"),
+    [
+        (NEW, ROUND, 0, 0, "owned already"),
+        (NEW, COMMITS, 9, 0, "over memory"),
+        (NEW, CONSUMES, 0, 0, "over memory"),
+        ("5.0.0", CONSUMES, 0, 2, "owned already"),
+        ("5.0.0", COMMITS, 9, 9, "owned already"),
+    ],
+)
+def test_two_rounds_at_once_begin_a_queue_once_and_the_late_answer_goes_over_memory(
+    client: str, meanwhile: str, begun: int, offset: int, kind: str
+) -> None:
+    play = Play(client)
+    requests, commits = play.do("start_twice", 1, meanwhile)
+    assert requests == ((0, 0), (1, begun), (2, 0), (3, 0))
+    assert commits == (((1, 9),) if meanwhile == COMMITS else ())
+    assert play.kind == kind
+    assert dict(play.do("status", GROUP, "T")).get(1) == offset
+    assert (1, offset) in play.do("persist")
+
+
+@pytest.mark.parametrize(("client", "locked"), [("4.0.0", False), ("5.5.0", True)])
+def test_tools_see_owned_queues_that_are_dropped_and_locked(client: str, locked: bool) -> None:
+    play = Play(client)
+    play.do("update", 0, 5)
+    play.do("reset_queue", 1, 3, "T", JAVA)
+    shown = play.do("running_info", GROUP)
+    assert shown[:2] == ((0, 5, locked, False), (1, 0, locked, True))
+    assert (len(shown), play.kind) == (4, "owned")
+    assert play.do("running_info", OTHER_GROUP) == Err("CLIENT")
+    play.do("elapse", 10_000)
+    play.do("start", PULL)
+    assert (play.do("running_info", GROUP), play.kind) == ((), "pull")
+    play.do("start", LITE)
+    assert (play.do("running_info", GROUP), play.kind) == ((), "no queues")
+
+
+@pytest.mark.parametrize(
+    ("client", "offsets", "memory"), [("5.0.0", {-1}, False), ("4.9.8", {0}, True), ("5.5.0", {0}, True)]
+)
+def test_tools_see_what_the_broker_has_where_memory_has_nothing(client: str, offsets: set[int], memory: bool) -> None:
+    play = Play(client)
+    if client == "4.9.8":
+        play.state = play.state._replace(memory={})
+    assert {offset for _, offset, _, _ in play.do("running_info", GROUP)} == offsets
+    assert bool(play.state.memory) == memory
+    assert play.kind == ("owned" if client == "5.5.0" else "owned, asks the broker")
 
 
 def test_generated_cases_answer_known_reasons() -> None:

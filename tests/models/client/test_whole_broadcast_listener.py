@@ -32,7 +32,10 @@ def queue_0(*steps: Any) -> tuple[Any, ...]:
 def test_what_a_listener_fails_comes_no_second_time() -> None:
     failed = JOIN, (MODEL.listen, 0, FAILS), (MODEL.send, 0)
     assert queue_0(*failed) == (((0, 13),), ((0, 0, 12, 1),), "WHOLE-BC-FAIL")
-    assert queue_0(*failed, (MODEL.come_back, 0, True)) == (((0, 14),), ((0, 0, 13, 1),), "START-BC-1")
+    assert queue_0(*failed, (MODEL.come_back, 0, True)) == (((0, 14),), ((0, 0, 13, 1),), "WHOLE-BC-FAIL")
+    # that was so of what it was given before it came back
+    again = *failed, (MODEL.come_back, 0, True), (MODEL.come_back, 0, True)
+    assert queue_0(*again) == (((0, 15),), ((0, 0, 14, 1),), "START-BC-1")
 
 
 def test_what_a_listener_holds_comes_again_to_a_member_that_comes_back() -> None:
@@ -42,6 +45,8 @@ def test_what_a_listener_holds_comes_again_to_a_member_that_comes_back() -> None
         assert queue_0(*HELD, (MODEL.come_back, 0, crashes)) == (((0, 14),), twice, "WHOLE-BC-HOLD")
     for end in (MODEL.leave, MODEL.crash):
         assert queue_0(*HELD, (end, 0), (MODEL.send, 0), JOIN) == (((0, 14),), twice, "WHOLE-BC-HOLD")
+    # one that runs does not begin anew
+    assert queue_0(*HELD, JOIN)[:2] == (((0, 13),), ())
     # once only
     assert queue_0(*HELD, (MODEL.come_back, 0, True), (MODEL.come_back, 0, True))[1] == ((0, 0, 14, 1),)
     # those of others are not in its file

@@ -6,7 +6,15 @@ from typing import Any
 
 from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import FIRST, LAST
-from rocketmq_conformance.models.client.whole_brokers import WholeBrokersModel, number_of, numbers, place_of
+from rocketmq_conformance.models.client.whole_brokers import (
+    WholeBrokersModel,
+    is_mended,
+    may_fail,
+    number_of,
+    numbers,
+    place_of,
+)
+from rocketmq_conformance.models.client.whole_moves import COMMIT, PULL, QUERY
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
@@ -92,3 +100,48 @@ def test_nothing_is_chosen_later() -> None:
 def test_a_queue_of_which_everything_expired_begins_where_its_broker_says() -> None:
     answer, kind = seen((MODEL.prepare, 1, 1, "gone", NOTHING, FIRST), (MODEL.join, 0))
     assert (answer[0], kind) == (((0, 12), NOBODY, NOBODY, (0, 12), NOBODY), "sent elsewhere")
+
+
+def test_pulls_that_one_broker_refuses_leave_the_other_alone() -> None:
+    fails = BEGUN, (MODEL.join, 0), (MODEL.fail_at, 1, PULL), (MODEL.send, EVERY)
+    answer, kind = seen(*fails)
+    assert answer == (
+        ((0, 13), (0, 13), NOBODY, NOBODY, NOBODY),
+        ((0, 0, 12, 1), (0, 1, 12, 1)),
+        (13, 13, 12, 12, 12),
+    )
+    assert kind == "PULL_MESSAGE at one broker, messages of one broker"
+    answer, kind = seen(*fails, (MODEL.mend,))
+    assert (answer[1], kind) == (
+        ((0, 3, 12, 1), (0, 4, 12, 1)),
+        "answered again at one broker, messages of one broker",
+    )
+    assert seen(*fails, (MODEL.fail_at, 0, PULL))[0][1] == ((0, 3, 12, 1), (0, 4, 12, 1))
+
+
+def test_commits_that_one_broker_refuses_are_repeated_there() -> None:
+    fails = BEGUN, (MODEL.join, 0), (MODEL.fail_at, 0, COMMIT), (MODEL.send, EVERY)
+    assert seen(*fails)[0][2] == (12, 12, 12, 13, 13)
+    assert seen(*fails, (MODEL.mend,))[0][2] == (13, 13, 12, 13, 13)
+
+
+def test_where_one_broker_does_not_say_what_is_stored_the_queues_of_the_other_are_taken() -> None:
+    fails = *TWO, (MODEL.fail_at, 1, QUERY)
+    assert seen(*fails, (MODEL.leave, 1))[0][0] == ((0, 12), (0, 12), NOBODY, NOBODY, NOBODY)
+    assert seen(*fails, (MODEL.leave, 1), (MODEL.mend,))[0][0][3:] == ((0, 12), (0, 12))
+    one_and_two = (MODEL.prepare, 1, 2, "young", 12, LAST), (MODEL.join, 1), (MODEL.fail_at, 0, QUERY)
+    answer, kind = seen(*one_and_two, (MODEL.join, 0))
+    assert answer[0] == (NOBODY, NOBODY, NOBODY, (0, 12), (1, 12))
+    assert kind == "QUERY_CONSUMER_OFFSET at one broker, others are taken"
+    assert seen(BEGUN, (MODEL.mend,))[1] == "without its owner"
+
+
+def test_a_request_can_fail_while_a_member_runs_and_both_brokers_are_there() -> None:
+    state = MODEL.prepare(MODEL.initial(), 2, 2, "young", 12, LAST)[0]
+    assert not may_fail(state)
+    state = MODEL.join(state, 0)[0]
+    assert may_fail(state)
+    assert is_mended(state)
+    assert not is_mended(MODEL.fail_at(state, 0, PULL)[0])
+    assert not may_fail(MODEL.go_away(state)[0])
+    assert is_mended(None)

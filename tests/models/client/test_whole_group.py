@@ -62,7 +62,7 @@ def alone(owns: bool, stored: int, *given: int) -> Observation:
     return (("a", (0,) if owns else (), ((0, *given),) if given else ()),), (stored,)  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize(("table", "count"), [(EVERY, 191), (HANDOVERS, 32)], ids=["scripted", "handovers"])
+@pytest.mark.parametrize(("table", "count"), [(EVERY, 197), (HANDOVERS, 32)], ids=["scripted", "handovers"])
 def test_every_case_has_a_name_of_its_own_and_a_look_at_its_end(table: list[TableCase], count: int) -> None:
     assert len(table) == count
     assert len({str(case) for case in table}) == count
@@ -207,6 +207,9 @@ def test_no_message_is_lost_or_given_twice_but_by_a_rule(release: str) -> None:
             continue
         if Join("b") in case.moves and any(isinstance(move, Hang) for move in case.moves):
             # who takes the queue of a message that hangs is given it again
+            continue
+        if case.fails:
+            # what a listener fails comes again in the retry queue
             continue
         looks, why = played(release, case)
         if UNSOUND.intersection(why.rules) or (case.stored is None and case.where != FIRST):

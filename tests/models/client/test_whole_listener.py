@@ -6,7 +6,13 @@ from typing import Any
 
 from rocketmq_conformance.models.client.plan_words import EVERY, FAILS, HOLDS, NOTHING, SUCCEEDS
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP
-from rocketmq_conformance.models.client.whole_listener import WholeListenerModel, retry_begins
+from rocketmq_conformance.models.client.whole_listener import (
+    WholeListenerModel,
+    retry_begins,
+    takes_back,
+    takes_back_of_one,
+)
+from rocketmq_conformance.models.client.whole_moves import CUT, LATE, SILENT, TWICE, UNKNOWN
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
@@ -14,6 +20,7 @@ MODEL = WholeListenerModel(Profile(), ORDINARY)
 ONE_QUEUE, TWO_QUEUES = (MODEL.prepare, 1, "young", 12, LAST), (MODEL.prepare, 2, "young", 12, LAST)
 JOINED = ONE_QUEUE, (MODEL.join, 0)
 FAILED = *JOINED, (MODEL.listen, 0, FAILS), (MODEL.send, 0)
+REFUSED = MODEL.refuse, True
 HELD = TWO_QUEUES, (MODEL.join, 0), (MODEL.listen, 0, HOLDS), (MODEL.send, EVERY)
 
 
@@ -113,3 +120,36 @@ def test_who_holds_is_not_shut_down() -> None:
 def test_queues_change_hands_and_are_sent_elsewhere_as_ever() -> None:
     assert seen(TWO_QUEUES, (MODEL.join, 0), (MODEL.join, 1))[1] == "queues change hands"
     assert seen((MODEL.prepare, 1, "gone", NOTHING, FIRST), (MODEL.join, 0))[1] == "sent elsewhere"
+
+
+FAILS_AT_TWO = TWO_QUEUES, (MODEL.join, 0), (MODEL.listen, 0, FAILS)
+
+
+def test_a_message_that_alone_is_not_taken_back_is_sent_as_a_copy_and_the_others_are_taken() -> None:
+    given, waiting = ((0, 0, 12, 1), (0, 1, 12, 1)), (0, 0, 0, 2)
+    for how, kind in (
+        (UNKNOWN, "one alone is sent back as a copy"),
+        (CUT, "one alone is sent back as a copy"),
+        (LATE, "one alone is answered late, or twice"),
+        (TWICE, "one alone is answered late, or twice"),
+    ):
+        alone = *FAILS_AT_TWO, (MODEL.refuse_one, 1, how)
+        assert seen(*alone) == ((((0, 13), (0, 13)), given, (13, 13), waiting), kind)
+        # the next one is taken back as ever
+        assert seen(*alone, (MODEL.send, 1))[1] == "sent back"
+    again = *FAILS_AT_TWO, (MODEL.refuse_one, 0, UNKNOWN), (MODEL.deliver,)
+    assert seen(*again)[0][3] == (0, 2, 2, 2)
+    assert seen(*HELD, (MODEL.listen, 0, FAILS), (MODEL.refuse_one, 5, UNKNOWN))[1] == "sent back"
+    assert seen(TWO_QUEUES, (MODEL.join, 0), (MODEL.refuse_one, 0, UNKNOWN))[1] == "messages are given"
+
+
+def test_who_lost_its_connection_for_a_message_may_have_had_two() -> None:
+    for how, connections in ((SILENT, None), (CUT, None), (UNKNOWN, 1)):
+        answer, _ = seen(*FAILS_AT_TWO, (MODEL.refuse_one, 0, how), (MODEL.leave, 0))
+        assert answer[3] == connections
+
+
+def test_one_message_alone_is_refused_while_others_are_taken_and_a_connection_is_lost_while_one_member_runs() -> None:
+    refused, alone, both = (after(*FAILS_AT_TWO, *more) for more in ((REFUSED,), (), ((MODEL.join, 1),)))
+    assert [takes_back(state) for state in (refused, alone, both)] == [False, True, True]
+    assert [takes_back_of_one(state) for state in (refused, alone, both)] == [False, True, False]

@@ -49,6 +49,13 @@ def test_a_lock_goes_with_its_queue() -> None:
     )
 
 
+def test_who_leaves_without_the_lock_of_a_queue_was_refused_it_until_then() -> None:
+    refused = (MODEL.prepare, 1, "young", 7, LAST), (MODEL.join, 0), (MODEL.crash, 0), (MODEL.join, 1)
+    answer, kind = seen(*refused, (MODEL.leave, 1))
+    assert (answer[2], kind) == ((12,), "nothing is new")
+    assert seen(*refused, (MODEL.expire_locks,), (MODEL.leave, 1))[1] == "unlocked at the end"
+
+
 def test_the_locks_of_one_that_crashed_stay_for_a_minute() -> None:
     both = TWO_QUEUES, (MODEL.join, 0), (MODEL.join, 1), (MODEL.crash, 0), (MODEL.send, EVERY)
     assert seen(*both) == (

@@ -6,7 +6,13 @@ from typing import Any
 
 from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import LAST
-from rocketmq_conformance.models.client.whole_subscriptions import WholeSubscriptionsModel
+from rocketmq_conformance.models.client.whole_moves import COMMIT, PULL, QUERY, ROUTE
+from rocketmq_conformance.models.client.whole_subscriptions import (
+    WholeSubscriptionsModel,
+    is_mended,
+    may_fail,
+    may_join,
+)
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
@@ -110,3 +116,31 @@ def test_a_case_is_chosen_before_anyone_joins_and_goes_on_from_what_was_said() -
 def test_one_that_is_shut_down_says_nothing_more() -> None:
     answer, _ = seen(*BOTH, SUBSCRIBE, (MODEL.leave, 1))
     assert answer[3:] == (1, True, "one way", None, (TWO, (), ()))
+
+
+def test_what_fails_of_one_topic_leaves_the_other_alone() -> None:
+    begun = (AT_END, JOIN, SUBSCRIBE)
+    pulls = (*begun, (MODEL.fail_of, 1, PULL), SEND)
+    assert given(*pulls) == [(0, queue, 12, 1) for queue in range(4)]
+    assert seen(*pulls)[1] == "PULL_MESSAGE fails for one topic"
+    assert given(*pulls, (MODEL.mend,)) == [(0, 4, 12, 1), (0, 5, 12, 1)]
+    assert seen(*pulls, (MODEL.mend,))[1] == "answered again: PULL_MESSAGE"
+    commits = (*begun, (MODEL.fail_of, 0, COMMIT), SEND)
+    assert seen(*commits)[0][2] == (*(12,) * 4, 13, 13)
+    assert seen(*commits, (MODEL.mend,))[0][2] == (13,) * 6
+    assert owners(*begun, (MODEL.fail_of, 0, QUERY), (MODEL.join, 1)) == [0, 0, -1, -1, 0, 1]
+    assert given(*begun, (MODEL.fail_of, 0, ROUTE), SEND) == [(0, queue, 12, 1) for queue in range(6)]
+    assert seen((MODEL.mend,))[1] == "without its owner"
+
+
+def test_it_can_fail_while_both_topics_are_subscribed_to() -> None:
+    state = MODEL.join(MODEL.initial(), 0)[0]
+    assert not may_fail(state)
+    state = MODEL.subscribe(state)[0]
+    assert may_fail(state)
+    assert is_mended(state)
+    assert may_join(state)
+    pulls, routes = (MODEL.fail_of(state, 0, request)[0] for request in (PULL, ROUTE))
+    assert may_join(pulls)
+    assert not is_mended(pulls)
+    assert not may_join(routes)

@@ -55,7 +55,7 @@ def test_every_suite_is_named_like_its_file() -> None:
 
 def test_suites_come_by_side_then_ordinary_ones_first_then_by_name() -> None:
     sides = [suite.side for suite in SUITES.values()]
-    assert sides == sorted(sides, key=[Side.PURE, Side.CLIENT, Side.WHOLE, Side.BROKER].index)
+    assert sides == sorted(sides, key=[Side.PURE, Side.CLIENT, Side.WHOLE, Side.GRPC, Side.BROKER].index)
     of_brokers = [suite for suite in SUITES.values() if suite.side is Side.BROKER]
     ordinary = [suite.name for suite in of_brokers if suite.ordinary]
     slow = [suite.name for suite in of_brokers if not suite.ordinary]

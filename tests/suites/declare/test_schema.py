@@ -44,6 +44,8 @@ def test_every_line_of_a_sampled_plan_is_valid(tmp_path: Path) -> None:
         validator = Draft202012Validator(case_line([suite]))
         for release in ("4.9.8", "5.5.0"):
             profile, file = Profile.of(release, release), tmp_path / f"{suite.name}-{release}.jsonl"
+            if not suite.has(profile):
+                continue
             drawn = sampler(suite, profile)
             plan.write(file, suite, profile, 9, [(number, drawn.case(9, number, 30)) for number in range(2)])
             lines = [json.loads(line) for line in file.read_text().splitlines()[1:]]

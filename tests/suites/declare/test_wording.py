@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from rocketmq_conformance.suites.declare.answer_parts import in_words
 from rocketmq_conformance.suites.declare.discovery import SUITES
-from rocketmq_conformance.suites.declare.operation import OperationSpec
+from rocketmq_conformance.suites.declare.operation import Operation, OperationSpec, Side
 from rocketmq_conformance.suites.declare.wording import OFFSETS, differences, numbers, text, worded
 
 
@@ -92,3 +94,26 @@ def test_arguments_have_words_too() -> None:
     allocation = SUITES["allocation"]
     row = allocation.index["allocate_averagely"], ("c0", (("T", "b0", 0), ("T", "b0", 1)), ("c0",))
     assert str(allocation.operation(row)) == "allocate_averagely(me='c0', queues=[T/b0/0, T/b0/1], members=('c0',))"
+
+
+def test_every_argument_of_whole_consumers_says_what_its_numbers_stand_for() -> None:
+    of_whole = [one for suite in SUITES.values() for one in suite.operations if one.spec.side is Side.WHOLE]
+    assert [(one.spec.name, name) for one in of_whole for name in one.spec.names if name not in _said(one)] == []
+    shown = [str(one.of(row)) for one in of_whole for row in one.spec.rows() or ()]
+    assert [text for text in shown if re.search(r"=(-|\(|None)", text)] == []
+    send, suggest = spec_operation("whole-brokers", "send"), spec_operation("whole-slaves", "suggest")
+    assert [str(send.of([at])) for at in (-1, 3)] == ["send(queue=every queue)", "send(queue=second broker, queue 0)"]
+    assert str(suggest.of([1])) == "suggest(node=the slave)"
+
+
+def _said(one: type[Operation]) -> set[str]:
+    """The arguments of an operation that have names, or words for their numbers."""
+    named = [
+        name for name, domain in one.spec.domains if all(isinstance(row, str | bool) for row in domain.rows() or ())
+    ]
+    return {*named, *one.spec.said}
+
+
+def spec_operation(suite: str, name: str) -> type[Operation]:
+    """An operation of a suite, by its name."""
+    return SUITES[suite].operations[SUITES[suite].index[name]]

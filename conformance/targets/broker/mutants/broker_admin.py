@@ -15,13 +15,14 @@ from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant,
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
 from rocketmq_conformance.models.broker.group_stats import QueueStats, group_stats
 from rocketmq_conformance.models.broker.pull import PullMessageRequest
-from rocketmq_conformance.models.broker.reset import OffsetPairs, ResetRequest
+from rocketmq_conformance.models.broker.reset import LIST, TABLE, OffsetPairs, ResetRequest
 from rocketmq_conformance.models.broker.state import ABSENT
 from rocketmq_conformance.models.broker.subscription import TagCodes
 from rocketmq_conformance.models.outcome import Err, Result
 
 MUTANTS: list[BrokerMutant] = []
 _resets = declared(MUTANTS, "resets", "broker-admin")
+_old_resets = declared(MUTANTS, "resets", "broker-admin", release="4.9.7")
 _pulls = declared(MUTANTS, "pulls", "broker-admin")
 _storage = declared(MUTANTS, "storage", "broker-admin", "broker-offsets")
 
@@ -92,6 +93,24 @@ class ResetUntilMax(Resets):
         if known and asked.queue >= 0 and asked.offset == log.max + 1:
             return Err("SYSTEM_ERROR")
         return super().reset(asked)
+
+
+@_old_resets("D387", "Members always get a table of offsets.")
+class ResetTableForCpp(Resets):
+    def form(self, notified: OffsetPairs | None) -> str | None:
+        return TABLE
+
+
+@_old_resets("D387", "Members always get a list of offsets.")
+class ResetListForAll(Resets):
+    def form(self, notified: OffsetPairs | None) -> str | None:
+        return LIST
+
+
+@_old_resets("D387", "A client in C++ is answered by a list.")
+class ResetAnswersList(Resets):
+    def answer_form(self, notified: OffsetPairs | None) -> str | None:
+        return self.form(notified)
 
 
 # --- clones --------------------------------------------------------------------------------------------------

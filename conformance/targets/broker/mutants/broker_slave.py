@@ -5,19 +5,27 @@ The suite ``broker-slave`` kills them.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, cast
 
+from rocketmq_conformance.conformance.adapter import Answered
+from rocketmq_conformance.conformance.fakes.administration import Administration
 from rocketmq_conformance.conformance.fakes.offsets import Offsets
 from rocketmq_conformance.conformance.fakes.pulls import Pulls
 from rocketmq_conformance.conformance.fakes.replication import Replication
 from rocketmq_conformance.conformance.fakes.resets import Resets
+from rocketmq_conformance.conformance.fakes.responses import PlainHandler
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting.message import Message
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, declared
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
-from rocketmq_conformance.models.broker.group_stats import GoneOn
+from rocketmq_conformance.models.broker.configuration import SLAVE_ACTS, SLAVE_READS, STRICT_LOCKS
+from rocketmq_conformance.models.broker.group_stats import NOT_PULLED, GoneOn
 from rocketmq_conformance.models.broker.reset import ResetRequest
 from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err, Result
 
 MUTANTS: list[BrokerMutant] = []
@@ -27,6 +35,12 @@ _pulls = declared(MUTANTS, "pulls", "broker-slave")
 _read_slave = declared(MUTANTS, "pulls", "broker-slave", slaveReadEnable="true")
 _resets = declared(MUTANTS, "resets", "broker-slave")
 _storage = declared(MUTANTS, "storage", "broker-slave")
+_old_pulls = declared(MUTANTS, "pulls", "broker-slave", release="4.9.7")
+_old_administration = declared(MUTANTS, "administration", "broker-slave", release="4.9.7")
+_acting = declared(MUTANTS, "replication", "broker-slave", **{SLAVE_ACTS: "true"})
+_acting_storage = declared(MUTANTS, "storage", "broker-slave", **{SLAVE_ACTS: "true"})
+_acting_read = declared(MUTANTS, "replication", "broker-slave", **{SLAVE_ACTS: "true", SLAVE_READS: "true"})
+_acting_strict = declared(MUTANTS, "replication", "broker-slave", **{SLAVE_ACTS: "true", STRICT_LOCKS: "true"})
 
 
 def _as_master(rules: BrokerRules) -> BrokerRules:
@@ -150,12 +164,14 @@ class SlaveAnswersNoQueries(Offsets):
         return Err("QUERY_NOT_FOUND") if self._storage.rules.slave else super().query(group, topic, queue, set_zero)
 
 
-class _AsMaster(Pulls):
-    """A slave that answers pulls as a master does."""
+class _Otherwise(Pulls):
+    """A slave that answers pulls by other rules."""
+
+    changed: Mapping[str, bool]
 
     def _look(self, *asked: object) -> object:  # type: ignore[override]
         rules = self._storage.rules
-        self._storage.rules = _as_master(rules)
+        self._storage.rules = replace(rules, **cast("dict[str, Any]", self.changed)) if rules.slave else rules
         try:
             return super()._look(*asked)  # type: ignore[arg-type]
         finally:
@@ -163,13 +179,34 @@ class _AsMaster(Pulls):
 
 
 @_pulls("D230", "A slave answers pulls that it should refuse.")
-class SlaveIsRead(_AsMaster):
-    pass
+class SlaveIsRead(_Otherwise):
+    changed = MappingProxyType({"slave": False})
 
 
 @_read_slave("D230", "A slave that is read corrects offsets.")
-class SlaveCorrects(_AsMaster):
-    pass
+class SlaveCorrects(_Otherwise):
+    changed = MappingProxyType({"slave": False})
+
+
+@_read_slave("D230", "A slave that is read does not store what pulls carry to commit.")
+class ReadSlaveStoresNoPulls(_Otherwise):
+    changed = MappingProxyType({"slave_rejects": False})
+
+
+@_old_pulls("D230", "A slave of 4.x stores what pulls carry to commit.")
+class SlaveStoresPulls(_Otherwise):
+    changed = MappingProxyType({"slave_rejects": True, "slave_reads": True})
+
+
+@_old_pulls("D230", "A slave of 4.x corrects the offsets of pulls.")
+class SlaveCorrectsPulls(_Otherwise):
+    changed = MappingProxyType({"slave_checks": True})
+
+
+@_old_administration("D230", "A slave creates and deletes topics and groups.")
+class SlaveTakesChanges(Administration):
+    def _changed(self, handler: PlainHandler, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        return handler(code, ext, body)
 
 
 @_resets("D230", "A slave makes resets.")
@@ -196,3 +233,85 @@ class SlaveTakesMessages(Storage):
             return super().append(draft)
         finally:
             self.rules = rules
+
+
+@_offsets("D230", "A slave finds nothing by time.")
+class SlaveSearchesInVain(Offsets):
+    """A search at the slave is answered by 0."""
+
+    def search(self, topic: str, queue: int, time: int, boundary: str) -> int:
+        return 0 if self._storage.rules.slave else super().search(topic, queue, time, boundary)
+
+
+@_replication("D295", "A queue that is locked at a master is locked at its slave.")
+class PairSharesLocks(Replication):
+    def granted(self, own: tuple[Queue, ...], other: Callable[[], tuple[Queue, ...]] | None) -> tuple[Queue, ...]:
+        return tuple(queue for queue in own if other is None or queue in other())
+
+
+@_acting("D70", "A master that is back keeps its own offsets.")
+class MasterTakesNothingBack(Replication):
+    def taken_back(self, master: BrokerState, slave: BrokerState) -> BrokerState:
+        return master
+
+
+@_acting("D70", "A master that is back takes none but newer offsets.")
+class MasterTakesNewerBack(Replication):
+    def taken_back(self, master: BrokerState, slave: BrokerState) -> BrokerState:
+        after = super().taken_back(master, slave)
+        return after._replace(stored={key: max(one, master.stored.get(key, one)) for key, one in after.stored.items()})
+
+
+@_acting("D230", "A master that is back puts the offsets of its slave beside its own, queue by queue.")
+class MasterMergesQueues(Replication):
+    def taken_back(self, master: BrokerState, slave: BrokerState) -> BrokerState:
+        return master._replace(stored={**master.stored, **slave.stored})
+
+
+@_acting("D230", "A master that is back has the offsets of its slave alone.")
+class MasterHasTheSlavesAlone(Replication):
+    def taken_back(self, master: BrokerState, slave: BrokerState) -> BrokerState:
+        return master._replace(stored=slave.stored)
+
+
+@_acting("D230", "A master that is back takes the groups of its slave, too.")
+class MasterTakesGroupsBack(Replication):
+    def taken_back(self, master: BrokerState, slave: BrokerState) -> BrokerState:
+        return super().taken_back(master, slave)._replace(groups=slave.groups)
+
+
+@_acting("D230", "A master that is back takes the topics of its slave, too.")
+class MasterTakesTopicsBack(Replication):
+    def taken_back(self, master: BrokerState, slave: BrokerState) -> BrokerState:
+        return super().taken_back(master, slave)._replace(topics=slave.topics)
+
+
+@_acting_read("D242", "A master of 5.5.0 comes online though it cannot read the offsets of its slave.")
+class MasterReadsAll(Replication):
+    """What the answer says of pulls is left out, of a slave alone."""
+
+    def take_back(self, slave: BrokerState, gone_on: GoneOn) -> bool:
+        return super().take_back(slave, NOT_PULLED)
+
+
+@_acting_storage("D230", "A slave that may act as master refuses messages before it looks at them.")
+class ActingSlaveIsBusy(Storage):
+    def append(self, draft: Message) -> Message | Err:
+        return Err("SYSTEM_BUSY") if self.rules.slave else super().append(draft)
+
+
+@_acting_storage("D230", "A slave that may act as master stores messages.")
+class ActingSlaveTakesMessages(SlaveTakesMessages):
+    pass
+
+
+@_acting_strict("D295", "A strict lock takes one of a pair.")
+class StrictLockTakesOne(Replication):
+    def granted(self, own: tuple[Queue, ...], other: Callable[[], tuple[Queue, ...]] | None) -> tuple[Queue, ...]:
+        return own
+
+
+@_acting_strict("D295", "A strict lock takes those of a pair that are there.")
+class StrictLockTakesWhoIsThere(Replication):
+    def granted(self, own: tuple[Queue, ...], other: Callable[[], tuple[Queue, ...]] | None) -> tuple[Queue, ...]:
+        return super().granted(own, other) if other else own

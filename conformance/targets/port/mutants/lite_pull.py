@@ -5,10 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant, declared
-from rocketmq_conformance.conformance.targets.port.lite_pull import AUTO_EVERY, MAX_CACHED, REFUSED, LitePull, Task
+from rocketmq_conformance.conformance.targets.port.lite_pull import (
+    AUTO_EVERY,
+    BATCH,
+    FAILED,
+    MIB,
+    NEW,
+    NOT_RUNNING,
+    REFUSED,
+    CachedQueue,
+    LitePull,
+    Task,
+)
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
 from rocketmq_conformance.conformance.targets.port.rebalance_pull import LiteQueue
-from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.models.outcome import Result, Value
 
 MUTANTS: list[Mutant] = []
 _mutant = declared(MUTANTS, "lite-pull")
@@ -92,8 +103,9 @@ class ManualPollsForgotten(LitePull):
 @_mutant("D38", "The answer to a pull of an earlier assignment moves the new one.")
 class ManualLateAnswerCounts(LitePull):
     def is_late(self, task: Task, queue: int) -> bool:
-        if super().is_late(task, queue) and task is not self.tasks[queue] and task.pulls == NO_OFFSET:
-            self.tasks[queue].pulls = self.beginning(queue) + 1
+        mine = self.tasks.get(queue, task)
+        if super().is_late(task, queue) and task is not mine and task.pulls == NO_OFFSET:
+            mine.pulls = self.beginning(queue) + 1
         return super().is_late(task, queue)
 
 
@@ -119,6 +131,73 @@ class ManualListenerAsWell(LitePull):
         super().listen()
         self.assigns = assigns
         return None
+
+
+@_mutant("D305", "An unsubscription drops what is cached of its topic.")
+class ManualUnsubDropsCached(LitePull):
+    def give_up(self, queue: int) -> None:
+        self.forget(queue)
+
+
+@_mutant("D305", "An unsubscription commits what was polled of its topic.")
+class ManualUnsubCommits(LitePull):
+    def give_up(self, queue: int) -> None:
+        self.commit_one(queue)
+        super().give_up(queue)
+
+
+@_mutant("D305", "An unsubscription leaves the queues of its topic assigned.")
+class ManualUnsubKeepsPulling(LitePull):
+    def give_up(self, queue: int) -> None:
+        pass
+
+
+@_mutant("D306", "The round that drops the queues of a topic without a subscription sends their offsets.")
+class ManualUnsubSends(LitePull):
+    def drop_all(self) -> None:
+        for queue in self.table:
+            self.store.persist(queue)
+        super().drop_all()
+
+
+@_mutant("D305", "A topic that is subscribed to again is pulled by the next round.")
+class ManualBackIsPulled(LitePull):
+    def own(self, share: tuple[int, ...]) -> bool:
+        return super().own(share) or (self.assigns and not self.table.keys() <= self.tasks.keys())
+
+
+@_mutant("D38", "Messages of a pull that was under way at an unsubscription are polled.")
+class ManualUnsubTakesLateAnswer(LitePull):
+    def is_late(self, task: Task, queue: int) -> bool:
+        return super().is_late(task, queue) and queue in self.tasks
+
+
+@_mutant("D308", "Pulls of assigned queues ask for all messages, whatever expression was set.")
+class ManualExpressionUnsent(LitePull):
+    def expression_of(self, queue: int) -> str:
+        return "*"
+
+
+@_mutant("D308", "An expression can be set while the consumer runs.")
+class ManualExpressionAnyTime(LitePull):
+    def set_expression(self, expression: str) -> Result:
+        phase, self.phase = self.phase, NEW
+        result = super().set_expression(expression)
+        self.phase = phase
+        return result
+
+
+@_mutant("D309", "An assignment of a null among queues changes nothing.")
+class ManualNullQueueIsRefused(LitePull):
+    def give_null(self, call: str) -> Result:
+        return NOT_RUNNING if call == "a queue to assign" else super().give_null(call)
+
+
+@_mutant("D309", "Nothing is refused because it is null.")
+class ManualNullsAreNothing(LitePull):
+    def give_null(self, call: str) -> Result:
+        result = super().give_null(call)
+        return None if result in (REFUSED, NOT_RUNNING) else result
 
 
 # --- seeks ---------------------------------------------------------------------------------------------------
@@ -182,7 +261,7 @@ class ManualKeepsSeek(LitePull):
 @_mutant("D38", "The answer to a pull that was under way at a seek is polled.")
 class ManualSeekTakesLateAnswer(LitePull):
     def is_late(self, task: Task, queue: int) -> bool:
-        return task is not self.tasks[queue]
+        return task is not self.tasks.get(queue)
 
 
 @_mutant("D237", "The end is the last message.")
@@ -219,14 +298,14 @@ class ManualPauseHoldsBack(LitePull):
 
 @_mutant("D237", "A paused queue is pulled.")
 class ManualPausePulls(LitePull):
-    def may_pull(self, task: Task) -> bool:
-        return not task.owned.dropped and len(task.owned.messages) <= MAX_CACHED
+    def pauses(self, task: Task) -> bool:
+        return False
 
 
 @_mutant("D237", "A paused queue is pulled to take a seek.")
 class ManualPauseTakesSeek(LitePull):
-    def may_pull(self, task: Task) -> bool:
-        return super().may_pull(task) or (task.paused and task.seeks != NO_OFFSET and not task.owned.dropped)
+    def pauses(self, task: Task) -> bool:
+        return task.paused and task.seeks == NO_OFFSET
 
 
 @_mutant("D237", "An assignment that forgets a queue leaves its pause.")
@@ -249,14 +328,99 @@ class ManualPauseStays(LitePull):
 
 @_mutant("D237", "A queue is not pulled at the threshold.")
 class ManualStopsAtTheThreshold(LitePull):
-    def may_pull(self, task: Task) -> bool:
-        return super().may_pull(task) and len(task.owned.messages) < MAX_CACHED
+    def cached(self, threshold: str, owned: CachedQueue) -> int:
+        return super().cached(threshold, owned) + (threshold == "messages")
 
 
 @_mutant("D237", "Any number of messages is cached.")
 class ManualCachesAll(LitePull):
-    def may_pull(self, task: Task) -> bool:
-        return not task.paused and not task.owned.dropped
+    def cached(self, threshold: str, owned: CachedQueue) -> int:
+        return -1 if threshold == "messages" else super().cached(threshold, owned)
+
+
+@_mutant("D307", "The threshold for all counts the messages that wait.")
+class ManualCountsMessages(LitePull):
+    def cached(self, threshold: str, owned: CachedQueue) -> int:
+        if threshold == "every":
+            return sum([len(offsets) for _, _, offsets in self.batches])
+        return super().cached(threshold, owned)
+
+
+@_mutant("D307", "The threshold for all does not count what was dropped.")
+class ManualCountsTheLiving(LitePull):
+    def cached(self, threshold: str, owned: CachedQueue) -> int:
+        if threshold == "every":
+            return sum([BATCH for _, gone, _ in self.batches if not gone.dropped])
+        return super().cached(threshold, owned)
+
+
+@_mutant("D307", "The threshold of size counts messages that are larger than a MiB, and no others.")
+class ManualCountsLargeOnes(LitePull):
+    def cached(self, threshold: str, owned: CachedQueue) -> int:
+        if threshold == "size":
+            return sum([owned.sizes[offset] >= MIB for offset in owned.messages])
+        return super().cached(threshold, owned)
+
+
+@_mutant("D307", "The threshold of size is one of bytes.")
+class ManualSizeIsOfBytes(LitePull):
+    def cached(self, threshold: str, owned: CachedQueue) -> int:
+        if threshold == "size":
+            return sum([owned.sizes[offset] for offset in owned.messages])
+        return super().cached(threshold, owned)
+
+
+@_mutant("D307", "The span of a queue is the number of its offsets.")
+class ManualSpanIsTheCount(LitePull):
+    def cached(self, threshold: str, owned: CachedQueue) -> int:
+        return super().cached(threshold, owned) + (threshold == "span" and bool(owned.messages))
+
+
+@_mutant("D307", "Offsets may be any span apart.")
+class ManualSpansAll(LitePull):
+    def cached(self, threshold: str, owned: CachedQueue) -> int:
+        return -1 if threshold == "span" else super().cached(threshold, owned)
+
+
+@_mutant("D307", "A queue that was resumed has its turn at once.")
+class ManualResumesAtOnce(LitePull):
+    def set_paused(self, queues: tuple[int, ...], paused: bool) -> Result:
+        for queue in queues if not paused else ():
+            if queue in self.tasks and self.tasks[queue].paused:
+                self.tasks[queue].next_turn = 0
+        return super().set_paused(queues, paused)
+
+
+@_mutant("D307", "A queue of which too much is cached has its next turn after 1 s.")
+class ManualFullIsAFailure(LitePull):
+    def stopped(self, task: Task) -> int:
+        return FAILED if super().stopped(task) > 0 else super().stopped(task)
+
+
+@_mutant("D307", "A pull that failed is tried again at once.")
+class ManualFailsAtOnce(LitePull):
+    def failure_wait(self, failure: str) -> int:
+        return 0
+
+
+@_mutant("D307", "A broker that has too many pulls is asked again after 1 s.")
+class ManualFlowControlIsAFailure(LitePull):
+    def failure_wait(self, failure: str) -> int:
+        return FAILED
+
+
+@_mutant("D307", "A start that is unknown is looked for again after 1 s.")
+class ManualStartIsAFailure(LitePull):
+    def start_wait(self) -> int:
+        return FAILED
+
+
+@_mutant("D307", "A seek waits for the turn of the task before it.")
+class ManualSeekWaits(LitePull):
+    def sought(self, task: Task, queue: int, offset: int) -> None:
+        before = task.next_turn
+        super().sought(task, queue, offset)
+        task.next_turn = before
 
 
 @_mutant("D44", "The correction of an illegal offset is committed.")
@@ -291,8 +455,9 @@ class ManualPollsNewest(LitePull):
 class ManualCommitsTheLast(LitePull):
     def consumed(self, queue: int, owned: LiteQueue, offsets: tuple[int, ...]) -> None:
         super().consumed(queue, owned, offsets)
-        if self.tasks[queue].consumed == offsets[-1] + 1:
-            self.tasks[queue].consumed -= 1
+        task = self.tasks.get(queue)
+        if task is not None and task.consumed == offsets[-1] + 1:
+            task.consumed -= 1
 
 
 @_mutant("D39", "A poll commits what it hands out.")
@@ -409,6 +574,30 @@ class ManualPersistsTheOwned(LitePull):
 class ManualTimesOfMine(LitePull):
     def offset_for_time(self, queue: int, time: int) -> Result:
         return super().offset_for_time(queue, time) if queue in self.tasks or not self.runs() else REFUSED
+
+
+@_mutant("D310", "Tools see no queue of a lite pull consumer.")
+class ManualInfoHidesQueues(LitePull):
+    def running_info(self) -> Result:
+        result = super().running_info()
+        return (result[0], ()) if isinstance(result, tuple) else result
+
+
+@_mutant("D311", "What a broker answers for a tool does not go to memory.")
+class ManualInfoRemembersNothing(LitePull):
+    def running_info(self) -> Result:
+        known = {queue for queue in self.tasks if self.store.read(queue, "memory") != NO_OFFSET}
+        result = super().running_info()
+        for queue in self.tasks.keys() - known:
+            self.store.remove(queue)
+        return result
+
+
+@_mutant("D310", "Tools see what was polled of a queue, not what is committed of it.")
+class ManualInfoShowsThePolled(LitePull):
+    def shown(self, queue: int, task: Task) -> tuple[Value, ...]:
+        number, offset, *cached = super().shown(queue, task)
+        return (number, task.consumed if task.consumed != NO_OFFSET else offset, *cached)
 
 
 # --- the topic's listener ------------------------------------------------------------------------------------

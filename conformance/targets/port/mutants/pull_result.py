@@ -207,6 +207,30 @@ class SuggestionForAllCallers(PullResult):
             self.nodes[caller, header.queue] = answer.suggested
 
 
+@_mutant("D385", "The broker is asked where a filter server is wanted.")
+class ClassIsAskedOfBroker(PullResult):
+    def filters(self, node: int, servers: tuple[int, ...]) -> bool:
+        return True
+
+
+@_mutant("D385", "A slave has the master's filter servers.")
+class ClassAsksAtMasters(PullResult):
+    def filters(self, node: int, servers: tuple[int, ...]) -> bool:
+        return 0 in servers
+
+
+@_mutant("D385", "Pulls by a class do not say so.")
+class ClassHasNoFlag(PullResult):
+    def class_flag(self) -> int:
+        return 0
+
+
+@_mutant("D385", "Pulls by a class have an expression.")
+class ClassPostsExpression(PullResult):
+    def posts_class(self, posts: bool) -> bool:
+        return posts
+
+
 # --- what comes of the answer --------------------------------------------------------------------------------
 
 
@@ -286,3 +310,51 @@ class BoundsOfMessages(PullResult):
 class MaxIsNextOffset(PullResult):
     def bounds(self, answer: Answer, header: Header) -> tuple[int, int]:
         return answer.low, answer.next_offset
+
+
+# --- hooks ---------------------------------------------------------------------------------------------------
+
+
+@_mutant("D386", "Hooks are never called.")
+class HooksAreNotCalled(PullResult):
+    def hooked(self, accepted: tuple[Message, ...], header: Header) -> tuple[Message, ...]:
+        return accepted
+
+
+@_mutant("D386", "Hooks see messages of other tags.")
+class HooksSeeUnwanted(PullResult):
+    def left(self, answer: Answer, header: Header) -> tuple[Message, ...]:
+        hooked = self.hooked(answer.messages, header)
+        return self.accepted(answer._replace(messages=hooked), header.chosen)
+
+
+@_mutant("D386", "A hook that fails is the last.")
+class HookEndsAtFailure(PullResult):
+    def ends_at_failure(self) -> bool:
+        return True
+
+
+@_mutant("D386", "The list that a hook puts there counts.")
+class HookReplacesMessages(PullResult):
+    def replaced(self, given: list[Message]) -> list[Message]:
+        given.clear()
+        return given
+
+
+@_mutant("D386", "Hooks behind another list see the first one.")
+class HookSeesFirstList(PullResult):
+    def replaced(self, given: list[Message]) -> list[Message]:
+        return given
+
+
+@_mutant("D386", "Lite pull calls the hooks, too.")
+class LiteCallsHooks(PullResult):
+    def hooked(self, accepted: tuple[Message, ...], header: Header) -> tuple[Message, ...]:
+        return super().hooked(accepted, header._replace(caller=APPLICATION))
+
+
+@_mutant("D386", "The next offset counts what hooks leave.")
+class NextCountsHooked(PullResult):
+    def next(self, answer: Answer, header: Header) -> int:
+        left = self.left(answer, header) if self.hooks else answer.messages
+        return answer.next_offset - len(answer.messages) + len(left)

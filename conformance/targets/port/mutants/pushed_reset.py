@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant, declared
-from rocketmq_conformance.conformance.targets.port.group_member import OwnedQueue
+from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.pushed_reset import SLEEP, PendingReset, PushedReset
+from rocketmq_conformance.conformance.targets.port.rebalance_orderly import RebalanceOrderly
 from rocketmq_conformance.conformance.targets.port.remote_store import RemoteStore
 from rocketmq_conformance.models.message_queue import MessageQueue
-from rocketmq_conformance.suites.declare.topologies import ORDINARY
+from rocketmq_conformance.models.outcome import Result, Value
+from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY
 
 MUTANTS: list[Mutant] = []
 _mutant = declared(MUTANTS, "pushed-reset")
@@ -298,3 +300,41 @@ class StatusBlankTopic(PushedReset):
 class StatusAnyGroup(PushedReset):
     def handle_status(self, ext: dict[str, str]) -> bytes:
         return super().handle_status({**ext, "group": "G"})
+
+
+@_mutant("D310", "Tools do not see the queues that a reset dropped.")
+class InfoHidesDropped(PushedReset):
+    def running_info(self, group: str) -> Result:
+        rows = super().running_info(group)
+        return tuple([row for row in rows if not row[-1]]) if isinstance(rows, tuple) else rows  # type: ignore[index]
+
+
+@_mutant("D310", "Tools see no queue as locked.")
+class InfoLocksNone(PushedReset):
+    def shown(self, queue: int, owned: OwnedQueue) -> tuple[Value, ...]:
+        number, offset, _, dropped = super().shown(queue, owned)
+        return number, offset, False, dropped
+
+
+@_mutant("D310", "Tools see the offset that the broker has, not that in memory.")
+class InfoFromTheBroker(PushedReset):
+    def shown_offset(self, queue: int) -> int:
+        return self.member.store.read_stored(queue)
+
+
+@_mutant("D310", "Tools see the queues of a consumer of another group.")
+class InfoOfAnyGroup(PushedReset):
+    def running_info(self, group: str) -> Result:
+        return super().running_info(GROUP)
+
+
+@_mutant("D312", "Two rounds at once begin a queue twice.")
+class TwiceBegun(PushedReset):
+    def begin(self, consumer: Consumer, queue: int, offset: int, new_pulls: list[tuple[int, int]]) -> None:
+        RebalanceOrderly.begin(self, consumer, queue, offset, new_pulls)
+
+
+@_mutant("D312", "An answer that comes late is given up.")
+class TwiceLateAnswerIsDropped(PushedReset):
+    def answered_late(self, store: RemoteStore, queue: int, offset: int) -> None:
+        pass

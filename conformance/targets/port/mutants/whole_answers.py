@@ -12,7 +12,7 @@ from rocketmq_conformance.conformance.targets.mutant import Mutant, declared
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.remote_store import header
 from rocketmq_conformance.conformance.targets.port.whole_answers import WholeAnswers
-from rocketmq_conformance.conformance.targets.port.whole_push import Line
+from rocketmq_conformance.conformance.targets.port.whole_push import Line, WholePush
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
@@ -21,8 +21,9 @@ _mutant = declared(MUTANTS, "whole-answers")
 _QUERY = int(Request.QUERY_CONSUMER_OFFSET)
 
 
-@_mutant("D79", "A queue that cannot begin ends the round.")
-class WholeAnswersStartEndsRound(WholeAnswers):
+class StartEndsRound(WholePush):
+    """A queue that cannot begin ends the round."""
+
     def gain_all(self, consumer: Consumer, queues: list[int], new_pulls: list[tuple[int, int]]) -> None:
         for queue in queues:
             self.gain(consumer, queue, new_pulls)
@@ -30,12 +31,40 @@ class WholeAnswersStartEndsRound(WholeAnswers):
                 break
 
 
-@_mutant("D151", "What comes after a pull that fails is not read.")
-class WholeAnswersFailureEndsReading(WholeAnswers):
+class FailureEndsReading(WholePush):
+    """What comes after a pull that fails is not read."""
+
     def answers(self, line: Line) -> list[tuple[Command, Command]]:
         found = super().answers(line)
         failed = next((at for at, (_, response) in enumerate(found) if not self.is_answer(response)), len(found))
         return found[: failed + 1]
+
+
+class CommitEndsCommits(WholePush):
+    """A commit that is refused ends the commits of the others."""
+
+    def persist(self, consumer: Consumer) -> Result:
+        for queue in consumer.table:
+            self.refusal = 0
+            consumer.store.persist(queue)
+            if self.refusal:
+                break
+        return None
+
+    def _exchange(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
+        answered = super()._exchange(address, code, ext, body, one_way)
+        self.refusal = answered[0]
+        return answered
+
+
+@_mutant("D79", "A queue that cannot begin ends the round.")
+class WholeAnswersStartEndsRound(StartEndsRound, WholeAnswers):
+    pass
+
+
+@_mutant("D151", "What comes after a pull that fails is not read.")
+class WholeAnswersFailureEndsReading(FailureEndsReading, WholeAnswers):
+    pass
 
 
 @_mutant("D79", "A commit that fails ends the commits of the others.")

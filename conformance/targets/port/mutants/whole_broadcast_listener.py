@@ -26,7 +26,7 @@ class WholeBroadcastListenerGivesAgain(WholeBroadcastListener):
         self.listen_to(consumer, held.queue, held.following - 1, held.following)
 
 
-@_mutant("D31", "The file does not pass what a broadcasting listener fails.")
+@_mutant("D290", "The file does not pass what a broadcasting listener fails.")
 class WholeBroadcastListenerFailuresStay(WholeBroadcastListener):
     def returned(self, consumer: Consumer, held: Held, how: str) -> None:
         if how != FAILS:

@@ -6,9 +6,15 @@ from rocketmq_conformance.conformance.fakes.whole_brokers import NAMES
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.mutant import Mutant, declared
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
+from rocketmq_conformance.conformance.targets.port.mutants.whole_answers import (
+    CommitEndsCommits,
+    FailureEndsReading,
+    StartEndsRound,
+)
 from rocketmq_conformance.conformance.targets.port.routes import of_topic
 from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.conformance.targets.port.whole_brokers import FIRST, WholeBrokersGroup, home_of
+from rocketmq_conformance.conformance.targets.port.whole_push import Line
 from rocketmq_conformance.suites.declare.topologies import TOPIC
 
 MUTANTS: list[Mutant] = []
@@ -156,3 +162,24 @@ class BrokersOneOffsetTable(BrokersOneTable):
         for other in consumer.table:
             if self.id_of(other) == self.id_of(queue):
                 super().result(consumer, other, consumer.table[other], following)
+
+
+@_mutant("D79", "A commit that one broker refuses ends the commits at the other.")
+class BrokersCommitEndsCommits(CommitEndsCommits, WholeBrokersGroup):
+    pass
+
+
+@_mutant("D151", "What comes after a pull that one broker refuses is not read.")
+class BrokersFailureEndsReading(FailureEndsReading, WholeBrokersGroup):
+    pass
+
+
+@_mutant("D79", "Where one broker does not say what is stored, nothing is taken at the other.")
+class BrokersStartEndsRound(StartEndsRound, WholeBrokersGroup):
+    pass
+
+
+@_mutant("D232", "A pull that a broker refuses is the last of its queue.")
+class BrokersRefusedIsLast(WholeBrokersGroup):
+    def pull_failed(self, consumer: Consumer, line: Line, queue: int, owned: OwnedQueue) -> None:
+        pass

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.message import Message
 from rocketmq_conformance.conformance.targets.mutant import Mutant, declared
 from rocketmq_conformance.conformance.targets.port.group_member import RETRY_TOPIC, Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.whole_listener import Batch, WholeListener
+from rocketmq_conformance.conformance.targets.port.whole_push import Line, WholePush
 from rocketmq_conformance.models.client.plan_words import FAILS, SUCCEEDS
 from rocketmq_conformance.models.outcome import Result
-from rocketmq_conformance.suites.declare.topologies import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import BROKER, ORDINARY
 
 MUTANTS: list[Mutant] = []
 _mutant = declared(MUTANTS, "whole-listener")
+_BACK = int(Request.CONSUMER_SEND_MSG_BACK)
 
 
 def is_retried(queue: int) -> bool:
@@ -132,3 +135,60 @@ class WholeListenerSendsAnew(WholeListener):
 class WholeListenerRetriesPass(WholeListener):
     def returned(self, consumer: Consumer, batch: Batch, how: str) -> None:
         super().returned(consumer, batch, SUCCEEDS if is_retried(batch.queue) else how)
+
+
+@_mutant("D93", "Whatever code answers, a message counts as taken back but for SYSTEM_ERROR.")
+class WholeListenerCodesTaken(WholeListener):
+    def takes_code(self, code: int) -> bool:
+        return code != Response.SYSTEM_ERROR
+
+
+@_mutant("D93", "A message that is not taken back in time is lost.")
+class WholeListenerSilenceLoses(WholeListener):
+    def is_taken_back(self, ext: dict[str, str]) -> bool:
+        try:
+            return self.takes_code(self.transport.ask(RETRY_TOPIC, BROKER, _BACK, ext)[0])
+        except OSError:
+            return True
+
+
+@_mutant("D93", "After a refusal nothing is sent back until the listener changes.")
+class WholeListenerRefusedOnce(WholeListener):
+    _refused = False
+
+    def takes_code(self, code: int) -> bool:
+        self._refused = self._refused or code != 0
+        return super().takes_code(code)
+
+    def give_back(self, message: Message) -> None:
+        if not self._refused:
+            super().give_back(message)
+
+    def listen(self, member: int, listener: str) -> Result:
+        self._refused = False
+        return super().listen(member, listener)
+
+
+@_mutant("D151", "What is taken back a second late is also sent as a copy.")
+class WholeListenerImpatient(WholeListener):
+    def patience(self, code: int) -> float:
+        return 0.5 if code == _BACK else super().patience(code)
+
+
+@_mutant("D233", "The second answer that a message was taken back counts for the next one.")
+class WholeListenerTakesTwice(WholeListener):
+    _left_over = False
+
+    def is_taken_back(self, ext: dict[str, str]) -> bool:
+        if self._left_over:
+            self._left_over = False
+            return True
+        taken = super().is_taken_back(ext)
+        self._left_over = self.world.repeated_answer
+        return taken
+
+
+@_mutant("D151", "Over a new connection nothing is pulled of the queues that it has.")
+class WholeListenerCutPullsNoMore(WholeListener):
+    def connect(self, consumer: Consumer, line: Line) -> None:
+        WholePush.connect(self, consumer, line)

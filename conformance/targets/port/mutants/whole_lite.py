@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rocketmq_conformance.conformance.remoting.codes import Response
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.mutant import Mutant, declared
@@ -93,7 +95,7 @@ class WholeLiteLocks(WholeLite, RebalanceOrderly):
 
 @_mutant("D42", "A lite pull consumer is reset like a push consumer.")
 class WholeLiteObeysResets(WholeLite):
-    def handle_reset(self, consumer: Consumer, offsets: dict[MessageQueue, int]) -> None:
+    def handle_reset(self, consumer: Consumer, offsets: Mapping[MessageQueue, int]) -> None:
         WholePush.handle_reset(self, consumer, offsets)
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from rocketmq_conformance.conformance.targets.mutant import Mutant, declared
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.rebalance_orderly import OrderlyQueue
+from rocketmq_conformance.conformance.targets.port.remote_store import RemoteStore
 from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.conformance.targets.port.whole_orderly import WholeOrderly
+from rocketmq_conformance.suites.declare.topologies import TOPIC
 
 MUTANTS: list[Mutant] = []
 _mutant = declared(MUTANTS, "whole-orderly")
@@ -135,3 +137,16 @@ class WholeOrderlyEndUnlocksOneWay(WholeOrderly):
         queues = self.queues_to_renew(consumer)
         if queues:
             self.unlock(consumer, queues, True)
+
+
+@_mutant("D77", "At its end 0 is stored of queues without a lock.")
+class WholeOrderlyStoresUnlocked(WholeOrderly):
+    def end(self, member: int) -> None:
+        consumer = self.members[member]
+        assert consumer is not None
+        assert isinstance(consumer.store, RemoteStore)
+        queues = consumer.routes[TOPIC] or ()
+        share = self.divided(consumer, TOPIC, queues, self.listed(TOPIC) or ()) or ()
+        for queue in set(share) - consumer.table.keys():
+            consumer.store.send(queue, 0)
+        super().end(member)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 
 from rocketmq_conformance.conformance.adapter import Answered
@@ -103,20 +104,20 @@ class WholePushPullsLost(WholePush):
 
 @_mutant("D44", "A whole consumer ignores what brokers reset.")
 class WholePushIgnoresResets(WholePush):
-    def handle_reset(self, consumer: Consumer, offsets: dict[MessageQueue, int]) -> None:
+    def handle_reset(self, consumer: Consumer, offsets: Mapping[MessageQueue, int]) -> None:
         pass
 
 
 @_mutant("D42", "A reset changes memory, and pulls go on.")
 class WholePushResetsMemory(WholePush):
-    def handle_reset(self, consumer: Consumer, offsets: dict[MessageQueue, int]) -> None:
+    def handle_reset(self, consumer: Consumer, offsets: Mapping[MessageQueue, int]) -> None:
         for queue, offset in offsets.items():
             consumer.store.update(ORDINARY.queues.index(queue), offset, False)
 
 
 @_mutant("D33", "A reset of one queue is one of all queues.")
 class WholePushResetsAll(WholePush):
-    def handle_reset(self, consumer: Consumer, offsets: dict[MessageQueue, int]) -> None:
+    def handle_reset(self, consumer: Consumer, offsets: Mapping[MessageQueue, int]) -> None:
         for queue in list(consumer.table):
             self.moved_to(consumer, queue, max(offsets.values()))
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant, declared
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer
+from rocketmq_conformance.conformance.targets.port.mutants.whole_answers import (
+    CommitEndsCommits,
+    FailureEndsReading,
+)
 from rocketmq_conformance.conformance.targets.port.whole_push import Line, WholePush
 from rocketmq_conformance.conformance.targets.port.whole_subscriptions import WholeSubscriptions
 from rocketmq_conformance.models.outcome import Result
@@ -89,3 +93,51 @@ class WholeSubscriptionsAgain(WholeSubscriptions):
 class WholeSubscriptionsOnce(WholeSubscriptions):
     def subscribe(self, consumer: Consumer, topic: str) -> Result:
         return None if topic in consumer.routes else super().subscribe(consumer, topic)
+
+
+@_mutant("D95", "That a member left shows in the next round alone.")
+class WholeSubscriptionsDeaf(WholeSubscriptions):
+    _hears = True
+
+    def leave_group(self, member: int) -> Result:
+        self._hears = False
+        try:
+            return super().leave_group(member)
+        finally:
+            self._hears = True
+
+    def rebalance(self, consumer: Consumer) -> Result:
+        return super().rebalance(consumer) if self._hears else None
+
+
+@_mutant("D95", "Without the route of one topic the queues of the other one are dropped, too.")
+class WholeSubscriptionsLostRouteDrops(WholeSubscriptions):
+    def lost_route(self, consumer: Consumer, topic: str) -> None:
+        for one in consumer.topics:
+            self.own(consumer, one, (), [])
+            consumer.routes.pop(one, None)
+
+
+@_mutant("D151", "What comes after a pull of one topic that is refused is not read.")
+class WholeSubscriptionsFailureEndsReading(FailureEndsReading, WholeSubscriptions):
+    pass
+
+
+@_mutant("D79", "A commit of one topic that is refused ends the commits of the other.")
+class WholeSubscriptionsCommitEndsCommits(CommitEndsCommits, WholeSubscriptions):
+    pass
+
+
+@_mutant("D79", "Where it is not said what is stored of one topic, the round of both ends.")
+class WholeSubscriptionsStartEndsRound(WholeSubscriptions):
+    _fails = False
+
+    def rebalance(self, consumer: Consumer) -> Result:
+        self._fails = False
+        return super().rebalance(consumer)
+
+    def gain_all(self, consumer: Consumer, queues: list[int], new_pulls: list[tuple[int, int]]) -> None:
+        for queue in queues:
+            if not self._fails:
+                self.gain(consumer, queue, new_pulls)
+                self._fails = queue not in consumer.table

@@ -210,7 +210,7 @@ def test_a_file_holds_what_the_environment_does_not(tmp_path: Path) -> None:
 
 
 def test_the_page_has_every_setting() -> None:
-    page = (Path(__file__).parents[4] / "docs" / "access.md").read_text()
+    page = (Path(__file__).parents[4] / "docs" / "guides" / "access.md").read_text()
     assert [line for name, meaning in MEANINGS.items() if (line := f"| `{name}` | {meaning} |") not in page] == []
     assert f"| `{FILE}` |" in page
 

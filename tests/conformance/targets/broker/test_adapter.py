@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import socket
 import threading
 import time
@@ -21,7 +22,7 @@ from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import RESPONSE, Command, decode, encode, frame_length
 from rocketmq_conformance.conformance.startup import starting
 from rocketmq_conformance.conformance.targets.broker import adapter as module
-from rocketmq_conformance.conformance.targets.broker import managed_broker, page_cache, requests
+from rocketmq_conformance.conformance.targets.broker import managed_broker, member_connections, page_cache, requests
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter, broker_release
 from rocketmq_conformance.conformance.targets.broker.broker_location import RunningBroker
 from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
@@ -34,6 +35,7 @@ from rocketmq_conformance.suites import (
     broker_admin,
     broker_cold,
     broker_locks,
+    broker_members,
     broker_offsets,
     broker_restart,
     broker_search,
@@ -41,6 +43,7 @@ from rocketmq_conformance.suites import (
 from rocketmq_conformance.suites.broker_admin import Join, Pull, ResetQueue, ResetToMax
 from rocketmq_conformance.suites.broker_cold import Evict, QueryPages, Read
 from rocketmq_conformance.suites.broker_locks import Lock, Unlock, Wait
+from rocketmq_conformance.suites.broker_members import Beat
 from rocketmq_conformance.suites.broker_offsets import Commit, CreateTopic, DeleteTopic, Max, Query, Send
 from rocketmq_conformance.suites.broker_restart import Memory, Restart, Save
 from rocketmq_conformance.suites.broker_search import Search, SendTimed
@@ -207,9 +210,11 @@ def test_hello_asks_the_broker_for_its_version(adapter: BrokerAdapter) -> None:
     assert result.broker == "5.5.0"
     assert result.version == "V5_5_0"
     needing = [
+        "broker-accidents",
         "broker-assignment",
         "broker-cold",
         "broker-expired",
+        "broker-pop-expired",
         "broker-process",
         "broker-restart",
         "broker-retry",
@@ -332,6 +337,34 @@ def test_a_connection_that_the_broker_closed_while_it_was_idle_is_made_anew_and_
     assert not member.closed
 
 
+def test_a_member_that_was_silent_gets_a_new_connection_where_the_broker_closed_its_own(
+    adapter: BrokerAdapter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(member_connections, "_SILENCE", -1.0)
+    beat = Beat(0, 0, (0,), ((0, "*"),), 0, False, 0)
+    adapter.reset_many([(0, broker_members.SUITE)])
+    assert adapter.apply(beat) == Ok(None)
+    for member in adapter._members._own.values():
+        member._socket.shutdown(socket.SHUT_WR)
+        assert select.select([member], [], [], 5.0)[0]  # the broker closes its side, too
+    adapter.reset_many([(0, broker_members.SUITE)])
+    assert adapter.apply(beat) == Ok(None)
+
+
+def test_an_administrator_that_was_silent_gets_a_new_connection_where_the_broker_closed_its_own(
+    adapter: BrokerAdapter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(member_connections, "_SILENCE", -1.0)
+    reset = broker_admin.ResetFrom(0, 0, "CPP")
+    adapter.reset_many([(0, broker_admin.SUITE)])
+    first = adapter.apply(reset)
+    for administrator in adapter._members._shared.values():
+        administrator._socket.shutdown(socket.SHUT_WR)
+        assert select.select([administrator], [], [], 5.0)[0]  # the broker closes its side, too
+    adapter.reset_many([(0, broker_admin.SUITE)])
+    assert adapter.apply(reset) == first
+
+
 @every("name", ["serverChannelMaxIdleTimeSeconds", "channelExpiredTimeout", "subscriptionExpiredTimeout"])
 def test_a_broker_that_soon_forgets_who_is_silent_is_not_judged_by_suites_that_wait(name: str) -> None:
     def unsupported(value: int) -> list[str]:
@@ -340,7 +373,7 @@ def test_a_broker_that_soon_forgets_who_is_silent_is_not_judged_by_suites_that_w
         adapter.close()
         return sorted(said)
 
-    waiting = ["admin", "assignment", "locks", "members", "polling", "retry", "stats"]
+    waiting = ["accidents", "admin", "assignment", "concurrent", "locks", "members", "polling", "retry", "stats"]
     assert unsupported(30) == [f"broker-{suite}" for suite in waiting]
     assert unsupported(120_000) == []
 
@@ -678,7 +711,7 @@ def own(fake: BrokerInThread) -> Iterator[BrokerAdapter]:
 
 def test_a_broker_of_our_own_offers_everything(own: BrokerAdapter, fake: BrokerInThread) -> None:
     result = own.hello()
-    # it is no program here, as one in a container is none, and of one release
+    # it is no program here, and of one release
     assert sorted(result.unsupported) == ["broker-cold", "broker-upgrade"]
     assert result.java == 17
     own.close()
@@ -711,10 +744,12 @@ def test_only_a_program_here_is_put_out_of_memory(
     own: BrokerAdapter, fake: BrokerInThread, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     own.reset_many([(0, broker_cold.SUITE)])
-    assert "as a program here" in str(own.apply(Evict()))
+    assert own.apply(Evict()) == Unsupported("a broker whose process is not seen here is left its memory")
     fake.process = JavaProcess("Broker 5.5.0", tmp_path, tmp_path / "log")  # type: ignore[assignment]
     result: list[str] = ["", "needs something"]
     monkeypatch.setattr(page_cache, "evict", lambda pid, store: result.pop(0))
+    assert isinstance(own.apply(Evict()), Unsupported), "it does not run"
+    monkeypatch.setattr(JavaProcess, "pid", 4711)
     assert own.apply(Evict()) == Ok()
     assert own.apply(Evict()) == Unsupported("needs something")
     monkeypatch.setattr(page_cache, "missing", lambda: "needs a right")

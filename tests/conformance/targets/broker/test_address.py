@@ -36,7 +36,10 @@ def test_a_release_is_a_broker_to_start(options: dict[str, str]) -> None:
     assert str(source.release) == "5.1.4"
 
 
-@pytest.mark.parametrize("options", [{}, {"image": "apache/rocketmq:5.1.4"}, {"java": "11"}])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"image": "apache/rocketmq:5.1.4"}, {"java": "11"}, {"count": "2"}, {"upgraded-from": "4.9.7", "java": "11"}],
+)
 def test_a_container_is_a_broker_to_start(options: dict[str, str]) -> None:
     source = broker_at("5.1.4", {"via": "container", **options}).source
     assert isinstance(source, StartedBroker)
@@ -63,8 +66,11 @@ def test_a_running_broker_may_have_a_lease_of_its_own(options: dict[str, str], s
         ("5.5.0", {"like": "4.9.8"}, "no option 'like'"),
         ("5.5.0", {"count": "0"}, "'0' is no number of brokers; write one from 1 to 64"),
         ("5.5.0", {"count": "two"}, "'two' is no number of brokers"),
-        ("5.5.0", {"count": "2", "via": "container"}, "count is for brokers from jars"),
         ("127.0.0.1:10911", {"count": "2"}, "count is for brokers that the kit starts"),
+        ("127.0.0.1:10911", {"slave": "elsewhere"}, "'elsewhere' is no HOST:PORT; write where the slave is"),
+        ("127.0.0.1:10911", {"slave": "127.0.0.1:0"}, "'127.0.0.1:0' is no HOST:PORT"),
+        ("127.0.0.1:10911", {"slave": "127.0.0.1:10911"}, "127.0.0.1:10911 cannot be the slave of itself"),
+        ("5.5.0", {"slave": "127.0.0.1:10921"}, "slave is where the slave of a running broker is"),
     ],
 )
 def test_anything_else_says_what_to_write(name: str, options: dict[str, str], sentence: str) -> None:

@@ -45,7 +45,7 @@ def test_a_broker_of_one_release_refuses_the_suite() -> None:
     [
         ("broker:5.5.0?upgraded-from=old", "'old' is no release; write one such as upgraded-from=4.9.7."),
         ("broker:5.5.0?upgraded-from=5.5.0", "from another release than 5.5.0"),
-        ("broker:5.5.0?via=container&upgraded-from=4.9.7", "without via=container"),
+        ("broker:5.5.0?via=container&image=a&upgraded-from=4.9.7", "write image=NAME or upgraded-from=VERSION"),
         ("broker:127.0.0.1:10911?upgraded-from=4.9.7", "for a broker that the kit starts"),
         ("broker?upgraded-from=5.5.0", "from another release than 5.5.0"),
     ],

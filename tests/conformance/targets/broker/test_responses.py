@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 from every import every
 
+from rocketmq_conformance.conformance.remoting.client_requests import reset_body, reset_body_for_cpp
 from rocketmq_conformance.conformance.remoting.codes import Response
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker import responses
+from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Err
 
 
@@ -33,6 +35,13 @@ def test_a_body_without_a_table_is_an_error_of_its_own(body: bytes) -> None:
     assert isinstance(parsed, Err)
     assert parsed.code == "NO_FIELD"
     assert "table of offsets" in parsed.detail
+
+
+def test_members_get_offsets_as_a_table_or_as_a_list() -> None:
+    queues = [(MessageQueue("T", "broker-a", queue), 7 + queue) for queue in (1, 0)]
+    for body, form in ((reset_body(queues), "table"), (reset_body_for_cpp(queues), "list")):
+        assert responses.written_pairs(body) == (((0, 7), (1, 8)), form)
+    assert isinstance(responses.written_pairs(b"{}"), Err)
 
 
 def test_correction_offsets_are_read_with_keys_of_either_kind_and_refusals_passed_on() -> None:

@@ -27,6 +27,7 @@ from rocketmq_conformance.suites import (
     whole_clusters,
     whole_commit,
     whole_files,
+    whole_groups,
     whole_listener,
     whole_lite,
     whole_load,
@@ -79,6 +80,7 @@ STORED = [
     (whole_topologies, 5),
     (whole_slaves, 5),
     (whole_clusters, 5),
+    (whole_groups, 5),
 ]
 
 
@@ -167,6 +169,17 @@ def test_queues_of_two_brokers_change_hands_at_once_when_the_route_is_known() ->
         away = whole_brokers.Join(0), whole_brokers.GoAway()
         assert limits_of(group, *away).owners == MARGIN
         assert limits_of(group, whole_brokers.ComeBack()).owners == MARGIN
+
+
+def test_a_member_that_asks_for_the_route_over_another_connection_has_the_time_of_its_timer_and_a_round() -> None:
+    with case_of(whole_brokers.SUITE) as group:
+        limits = limits_of(group, whole_brokers.Join(0))
+        (first, _), timing = group._traffic(), group._timing
+        for askers, joined, later in ({1}, "it", 0), ({1, 2}, None, 0), ({1, 2}, "it", timing.routes + timing.round):
+            first.askers = askers
+            assert group._later(joined, limits) == later
+        group._expect(whole_brokers.Join(1))
+        assert group._later("it", limits) == 0
 
 
 def test_pulls_that_the_second_broker_refuses_give_a_look_more_time() -> None:

@@ -47,6 +47,8 @@ SAMPLES = {
     '{"unsubscribe": true}': False,
     '{"also": ["127.0.0.1:1", "G", "T", "member-0"]}': True,
     '{"also": ["127.0.0.1:1"]}': False,
+    '{"end": "G"}': True,
+    '{"end": ["G"]}': False,
 }
 
 
@@ -77,7 +79,7 @@ def test_the_file_is_a_schema_that_names_every_line_and_command() -> None:
 
 
 def test_the_page_shows_every_line_and_command_and_no_other() -> None:
-    page = (ROOT / "docs" / "client.md").read_text("utf-8")
+    page = (ROOT / "docs" / "reference" / "client.md").read_text("utf-8")
     lines, commands = page.split("Standard input stays open.")
     for part, of in ((lines, "lines"), (commands, "commands")):
         shown = [json.loads(text) for text in re.findall(r"^\| `(\{\".*?\})` \|", part, re.MULTILINE)]

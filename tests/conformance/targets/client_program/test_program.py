@@ -24,6 +24,7 @@ from rocketmq_conformance.conformance.targets.client_program import connections
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.conformance.targets.client_program.played_clusters import PlayedClusters
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
+from rocketmq_conformance.conformance.targets.client_program.played_groups import PlayedGroups
 from rocketmq_conformance.conformance.targets.client_program.played_slaves import PlayedSlaves
 from rocketmq_conformance.conformance.targets.client_program.played_topologies import PlayedTopologies
 from rocketmq_conformance.conformance.targets.client_program.program import Program
@@ -39,6 +40,7 @@ from rocketmq_conformance.suites import (
     whole_broadcast,
     whole_brokers,
     whole_clusters,
+    whole_groups,
     whole_listener,
     whole_lite,
     whole_orderly,
@@ -429,6 +431,26 @@ def test_a_second_consumer_is_asked_for_by_a_command() -> None:
         assert log.commands == [{"also": [address, "G", "T", instance]} for address, instance in asked]
         assert isinstance(group.do(whole_clusters.Leave(0)), Ok)
         assert group.brokers.away
+
+
+def test_consumers_of_another_group_start_and_end_by_commands() -> None:
+    with group_of(whole_groups.SUITE, "sits") as group:
+        assert isinstance(group, PlayedGroups)
+        group._needs = ""
+        assert group.do(whole_groups.Prepare(7, 2, "CONSUME_FROM_LAST_OFFSET")) == Ok()
+        assert isinstance(group.do(whole_groups.Join(0)), Ok)
+        log = CommandLog()
+        group.members.programs[0].send = log.send  # type: ignore[method-assign]
+        seen = Ok((((-1, -1),) * 4, (), (7, 7, 2, 2)))
+        for operation in (
+            *(whole_groups.End(0, 0), whole_groups.Also(1), whole_groups.Also(0), whole_groups.Also(0)),
+            *(whole_groups.End(1, 0), whole_groups.End(0, 0), whole_groups.End(0, 1), whole_groups.Also(0)),
+        ):
+            assert group.do(operation) == seen
+        also = [{"also": [group.address, name, "T", "member-0"]} for name in ("G-pull", "G")]
+        assert log.commands == [also[0], {"end": "G"}, also[1]]
+        assert group.do(whole_groups.Prepare(-1, -1, "CONSUME_FROM_LAST_OFFSET")) == Ok()
+        assert isinstance(group.do(whole_groups.Leave(0)), Ok)
 
 
 def test_a_master_goes_away_and_comes_back_while_its_slave_stays() -> None:

@@ -24,6 +24,7 @@ from rocketmq_conformance.conformance.startup import starting
 from rocketmq_conformance.conformance.targets.address import AddressError, going_through, parse_address, through_address
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.ports import free_port
+from rocketmq_conformance.conformance.targets.broker.servers import BrokerHost
 from rocketmq_conformance.conformance.targets.client_program import proxied_case
 from rocketmq_conformance.conformance.targets.client_program import real_broker as real
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
@@ -350,7 +351,7 @@ def test_a_program_is_judged_by_what_its_broker_is_and_goes_on_without_moves_tha
     adapter = program(behind)
     hello = adapter.hello()
     assert (hello.broker, hello.version) == ("5.3.3", f"through broker:{behind.address} (V5_3_3)")
-    of_two = {f"whole-{name}" for name in ("brokers", "clusters", "slaves", "topologies")}
+    of_two = {f"whole-{name}" for name in ("brokers", "clusters", "groups", "slaves", "topologies")}
     assert set(hello.unsupported) == {*of_two, "whole-listener", "whole-orderly", "whole-orderly-listener"}
     nobody, stored = ((-1, -1),) * 4, (-1,) * 4
     group = adapter.group(operations.SUITE)
@@ -400,7 +401,7 @@ def test_stored_offsets_are_those_of_their_own_table(body: bytes) -> None:
 
 
 def test_why_cases_cannot_go_through_something() -> None:
-    for text in ("broker", "broker:x", "port", "broker:5.5.0?via=container", "broker:127.0.0.1:99999"):
+    for text in ("broker", "broker:x", "port", "broker:5.5.0?via=container&java=8", "broker:127.0.0.1:99999"):
         with pytest.raises(AddressError, match="no broker that cases can go through"):
             through_address(text)
     with pytest.raises(AddressError, match="no broker that cases can go through"):
@@ -451,7 +452,10 @@ class StockedFake:
 
     begun: ClassVar[list[StockedFake]] = []
 
-    def __init__(self, release: Release, prepare: Callable[[Path], None], lease: float, limit: float) -> None:
+    def __init__(
+        self, release: Release, prepare: Callable[[Path], None], lease: float, limit: float, host: BrokerHost | None
+    ) -> None:
+        assert host is None  # this machine
         self.logs: Mapping[str, Sequence[QueueLog]] = {}
         self.release, self._prepare, self.lease, self.limit = release, prepare, lease, limit
 

@@ -75,6 +75,6 @@ def test_settings_of_an_address_decide_how_long_is_waited() -> None:
 
 
 def test_the_page_has_every_timer_with_its_standard() -> None:
-    page = (ROOT / "docs" / "client.md").read_text("utf-8")
+    page = (ROOT / "docs" / "reference" / "client.md").read_text("utf-8")
     rows = re.findall(r"^\| `(\w+)` \| (\d+) \|", page.split("## Timers")[1], re.MULTILINE)
     assert {name: float(seconds) for name, seconds in rows} == STANDARD

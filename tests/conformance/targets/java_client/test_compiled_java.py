@@ -72,6 +72,7 @@ def test_all_are_compiled_by_a_jdk() -> None:
         "Consumers",
         "PostponedTasks",
         "PullRequests",
+        "PullTasks",
         "Rooms",
         "Rows",
         "ServiceLoop",

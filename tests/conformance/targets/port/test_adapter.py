@@ -148,7 +148,7 @@ def test_a_connection_that_broke_is_not_used_again_for_routes_either() -> None:
 
 def test_every_client_suite_has_a_part() -> None:
     sides = {Side(side) for side in Port().hello().sides}
-    assert sides == {Side.PURE, Side.CLIENT, Side.WHOLE}
+    assert sides == {Side.PURE, Side.CLIENT, Side.WHOLE, Side.GRPC}
     assert set(PORTED) == {name for name, suite in SUITES.items() if suite.side in sides}
 
 

@@ -1,0 +1,159 @@
+"""Calls of a gRPC client, one at a time, and a program that makes them as a push consumer does."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import grpc
+
+from rocketmq_conformance.conformance.remoting.grpc_codes import ClientType, Code
+from rocketmq_conformance.conformance.remoting.grpc_messages import METHODS, SERVICE, message_class
+
+
+class GrpcCalls:
+    """The calls of one client at an address."""
+
+    def __init__(self, address: str, client: str = "client") -> None:
+        self._channel = grpc.insecure_channel(address)
+        self._metadata = (("x-mq-client-id", client),) if client else ()
+
+    def call(self, name: str, requests: Any = None, **fields: Any) -> Any:
+        """Make a call; a stream of answers is an iterator."""
+        method = METHODS[name]
+        request = message_class(method.request)
+        kind = {(False, False): "unary_unary", (False, True): "unary_stream", (True, True): "stream_stream"}
+        made = getattr(self._channel, kind[method.streams_requests, method.streams_responses])(
+            f"/{SERVICE}/{name}",
+            request_serializer=request.SerializeToString,
+            response_deserializer=message_class(method.response).FromString,
+        )
+        return made(request(**fields) if requests is None else requests, metadata=self._metadata)
+
+    def settings(self, group: str, topic: str, ends: threading.Event) -> Any:
+        """The settings that the proxy answers; the stream stays open until the event."""
+        expression = {"type": 1, "expression": "*"}
+        said = {"group": {"name": group}, "subscriptions": [{"topic": {"name": topic}, "expression": expression}]}
+        settings = {"client_type": int(ClientType.PUSH_CONSUMER), "subscription": said}
+
+        def commands() -> Any:
+            yield message_class("TelemetryCommand")(settings=settings)
+            ends.wait()
+
+        return next(self.call("Telemetry", commands())).settings
+
+    def receive(self, group: str, topic: str, queue: int, batch: int, polling: float) -> tuple[int, list[Any]]:
+        """A code, and messages."""
+        code, messages = 0, []
+        for answer in self.call(
+            "ReceiveMessage",
+            group={"name": group},
+            message_queue={"topic": {"name": topic}, "id": queue},
+            filter_expression={"type": 1, "expression": "*"},
+            batch_size=batch,
+            auto_renew=True,
+            long_polling_timeout={"seconds": int(polling)},
+        ):
+            if answer.HasField("status"):
+                code = answer.status.code
+            elif answer.HasField("message"):
+                messages.append(answer.message)
+        return code, messages
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._channel.close()
+
+
+class Consumer:
+    """A push consumer with timers of a tenth of the usual time."""
+
+    def __init__(self, calls: GrpcCalls, group: str, topic: str) -> None:
+        self.calls, self.group, self.topic = calls, group, topic
+        self.ends = threading.Event()
+        self.queues: dict[int, threading.Thread] = {}
+        self.assigned: set[int] = set()
+        self.succeeds = True
+
+    def start(self) -> None:
+        """Send settings, and begin."""
+        self.settings = self.calls.settings(self.group, self.topic, self.ends)
+        for seconds, do in ((1.0, self.beat), (0.5, self.scan)):
+            threading.Thread(target=self._every, args=(seconds, do), daemon=True).start()
+
+    def _every(self, seconds: float, do: Callable[[], None]) -> None:
+        while not self.ends.wait(0 if do == self.scan and not self.queues else seconds):
+            do()
+            time.sleep(0.05)
+
+    def beat(self) -> None:
+        """Send a heartbeat."""
+        self.calls.call("Heartbeat", group={"name": self.group}, client_type=int(ClientType.PUSH_CONSUMER))
+
+    def scan(self) -> None:
+        """Ask for the assignment."""
+        answer = self.calls.call("QueryAssignment", topic={"name": self.topic}, group={"name": self.group})
+        if answer.status.code != Code.OK:
+            return
+        self.assigned = {one.message_queue.id for one in answer.assignments}
+        for queue in self.assigned:
+            if queue not in self.queues or not self.queues[queue].is_alive():
+                self.queues[queue] = threading.Thread(target=self._receive, args=(queue,), daemon=True)
+                self.queues[queue].start()
+
+    def _receive(self, queue: int) -> None:
+        subscription = self.settings.subscription
+        while queue in self.assigned and not self.ends.is_set():
+            batch, polling = subscription.receive_batch_size, subscription.long_polling_timeout.seconds
+            code, messages = self.calls.receive(self.group, self.topic, queue, batch, polling)
+            for message in messages:
+                self._consume(message)
+            if code not in (Code.OK, Code.MESSAGE_NOT_FOUND):
+                time.sleep(0.4)
+
+    def _consume(self, message: Any) -> None:
+        properties = message.system_properties
+        what = {"message_id": properties.message_id, "receipt_handle": properties.receipt_handle}
+        if self.succeeds:
+            self.calls.call("AckMessage", group={"name": self.group}, topic={"name": self.topic}, entries=[what])
+        else:
+            waits = self.settings.backoff_policy.customized_backoff.next
+            delay = waits[min(properties.delivery_attempt, len(waits)) - 1]
+            self.calls.call("ChangeInvisibleDuration", **what, invisible_duration={"seconds": delay.seconds})
+
+    def stop(self) -> None:
+        """Wait for the receives, and say that it ends."""
+        self.ends.set()
+        for thread in self.queues.values():
+            thread.join(5)
+        self.calls.call("NotifyClientTermination", group={"name": self.group})
+        self.calls.close()
+
+
+def main() -> None:
+    """Run the consumer that the environment asks for."""
+    print(json.dumps({"takes": ["listen"]}), flush=True)
+    calls = GrpcCalls(os.environ["ROCKETMQ_ENDPOINTS"], os.environ["ROCKETMQ_INSTANCE"])
+    consumer = Consumer(calls, os.environ["ROCKETMQ_GROUP"], os.environ["ROCKETMQ_TOPIC"])
+    stop = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+
+    def obey() -> None:
+        for line in sys.stdin:
+            consumer.succeeds = json.loads(line)["listen"] == "succeeds"
+        os._exit(0)
+
+    threading.Thread(target=obey, daemon=True).start()
+    consumer.start()
+    stop.wait()
+    consumer.stop()
+
+
+if __name__ == "__main__":
+    main()
