@@ -4,17 +4,16 @@ The requests are those of ``broker-concurrent``. What was asked and never answer
 was answered must have been done, as far as a kill leaves it.
 """
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from rocketmq_conformance.models.broker.broker_concurrent import BrokerConcurrentModel, ConcurrentState
-from rocketmq_conformance.models.broker.overlapping import FAULTS, FREEZE, KILL, Request
+from rocketmq_conformance.models.broker.overlapping import FAULTS, FREEZE, KILL
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer
 from rocketmq_conformance.suites import broker_concurrent
-from rocketmq_conformance.suites.broker_concurrent import KINDS, has_room, history, timeline
+from rocketmq_conformance.suites.broker_concurrent import KINDS, asking, has_room, history, timeline
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import BoundModel, Handler, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 
 _BY = Values(0, 1, 2, weights=(3, 3, 2))
 
@@ -71,14 +70,7 @@ class AtOnceBefallen(Operation):
 
 def _bind(profile: Profile) -> BoundModel:
     model = BrokerConcurrentModel(profile)
-
-    def beside(kind: str) -> Handler:
-        def ask(state: ConcurrentState, by: int, *args: Any) -> Answer[ConcurrentState]:
-            return model.ask(state, Request(kind, by, args))
-
-        return ask
-
-    asked = {made: beside(kind) for made, kind in {**KINDS, **FAULTS_OF}.items()}
+    asked = asking(model, {**KINDS, **FAULTS_OF})
     return BoundModel(ConcurrentState(), {**asked, CutBeside: model.cut, AtOnceBefallen: model.at_once})
 
 

@@ -4,6 +4,7 @@ Requests are named first, and then sent together, over a connection for each cli
 order of the requests that keeps to time.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from rocketmq_conformance.models.broker import overlapping
@@ -160,8 +161,8 @@ class AtOnce(Operation):
     pass
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = BrokerConcurrentModel(profile)
+def asking(model: BrokerConcurrentModel, kinds: Mapping[type[Operation], str]) -> dict[type[Operation], Handler]:
+    """The handler of each operation that is asked for together with others."""
 
     def beside(kind: str) -> Handler:
         def ask(state: ConcurrentState, by: int, *args: Any) -> Answer[ConcurrentState]:
@@ -169,9 +170,12 @@ def _bind(profile: Profile) -> BoundModel:
 
         return ask
 
-    return BoundModel(
-        ConcurrentState(), {**{made: beside(kind) for made, kind in KINDS.items()}, AtOnce: model.at_once}
-    )
+    return {made: beside(kind) for made, kind in kinds.items()}
+
+
+def _bind(profile: Profile) -> BoundModel:
+    model = BrokerConcurrentModel(profile)
+    return BoundModel(ConcurrentState(), {**asking(model, KINDS), AtOnce: model.at_once})
 
 
 #: The kind of request that each operation asks for.

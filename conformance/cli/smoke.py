@@ -147,7 +147,7 @@ def _look_at_program(address: str, suites: Sequence[Suite], judging: Judging) ->
     over_grpc = _is_over_grpc(address)
     if not (any(suite.side is Side.GRPC for suite in suites) if over_grpc else kinds):
         such = "grpc-push" if over_grpc else "whole-push"
-        raise click.UsageError(f"No chosen suite is one of such programs: name another, such as {such}.")
+        raise click.UsageError(f"No chosen suite judges such programs: name another, such as {such}.")
     people = judging.form != "jsonl"
     opening = Opening(address, judging.overrides, judging.patience, judging.max_wait, judging.start_timeout)
     display = StartDisplay(sys.stderr)

@@ -19,13 +19,12 @@ from typing import NamedTuple
 
 from rocketmq_conformance.conformance.remoting.grpc_codes import Code
 from rocketmq_conformance.models.client.grpc_forms import ORDINARY_FORM, GrpcForm
+from rocketmq_conformance.models.client.grpc_push import ACKNOWLEDGED, ANY_QUEUE
 
-#: The queue of an assignment that stands for all queues of a broker.
-ANY_QUEUE = -1
 #: Seconds within which a receive after one that failed is hasty.
 HASTE = 0.2
-#: How a message ended, beside a number of seconds after which it is to come again.
-ACKNOWLEDGED, DEAD = "acknowledged", "dead letter"
+#: How a message ended that goes to the dead-letter queue.
+DEAD = "dead letter"
 #: Of which message a handle was not the newest.
 STALE = "by a stale handle"
 #: The fault that is no answer at all.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from rocketmq_conformance.models.client.grpc_push import ANY_QUEUE
+from rocketmq_conformance.models.client.plan_words import EVERY
 from rocketmq_conformance.suites.declare.operation import Guard, Side, operation
 from rocketmq_conformance.suites.declare.wording import Worded, Wording, bare, each, listed, plain
 
@@ -67,7 +68,7 @@ _WORDS: Mapping[str, Wording] = {
     "end": bare,
     "left": plain,
 }
-_SAID: Mapping[str, Wording] = {"queue": lambda queue: "every queue" if queue == ANY_QUEUE else str(queue)}
+_SAID: Mapping[str, Wording] = {"queue": lambda queue: "every queue" if queue == EVERY else str(queue)}
 
 
 def beginning(sentence: str, *, weight: int = 1) -> Callable[[type[O]], type[O]]:

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
-import shutil
 import threading
 from contextlib import closing
 from dataclasses import replace
 
-from rocketmq_conformance.conformance.adapter import (
-    REAL,
-    AdapterError,
-    CannotRunError,
-    Case,
-    Hello,
-    Play,
-    T,
-)
+from rocketmq_conformance.conformance.adapter import REAL, CannotRunError, Hello
 from rocketmq_conformance.conformance.fakes.group_case import GroupCase
 from rocketmq_conformance.conformance.startup import phase
 from rocketmq_conformance.conformance.targets.address_kinds import LANES
@@ -28,7 +18,7 @@ from rocketmq_conformance.conformance.targets.client_program.played_brokers impo
 from rocketmq_conformance.conformance.targets.client_program.played_clusters import PlayedClusters
 from rocketmq_conformance.conformance.targets.client_program.played_commits import PlayedCommits
 from rocketmq_conformance.conformance.targets.client_program.played_files import PlayedFiles
-from rocketmq_conformance.conformance.targets.client_program.played_group import NOT_CONNECTED, PlayedGroup
+from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
 from rocketmq_conformance.conformance.targets.client_program.played_groups import PlayedGroups
 from rocketmq_conformance.conformance.targets.client_program.played_listener import PlayedListener
 from rocketmq_conformance.conformance.targets.client_program.played_load import PlayedLoad
@@ -38,6 +28,7 @@ from rocketmq_conformance.conformance.targets.client_program.played_slaves impor
 from rocketmq_conformance.conformance.targets.client_program.played_subscriptions import PlayedSubscriptions
 from rocketmq_conformance.conformance.targets.client_program.played_topologies import PlayedTopologies
 from rocketmq_conformance.conformance.targets.client_program.program import Introduced
+from rocketmq_conformance.conformance.targets.client_program.program_cases import BEGINNING, PATIENCE, ProgramCases
 from rocketmq_conformance.conformance.targets.client_program.proxied_case import ProxiedCase
 from rocketmq_conformance.conformance.targets.client_program.python_consumer import python_name
 from rocketmq_conformance.conformance.targets.client_program.real_broker import RealBroker
@@ -45,11 +36,8 @@ from rocketmq_conformance.conformance.targets.client_program.required_consumers 
     REQUIRED_CONSUMERS,
     RequiredConsumer,
 )
-from rocketmq_conformance.conformance.targets.client_program.side_by_side import SideBySide
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
-from rocketmq_conformance.conformance.targets.client_program.traffic_wait import Interrupted
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported
-from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import (
     whole_answers,
     whole_assign,
@@ -66,12 +54,9 @@ from rocketmq_conformance.suites import (
     whole_subscriptions,
     whole_topologies,
 )
-from rocketmq_conformance.suites.declare.judged_step import drive
-from rocketmq_conformance.suites.declare.operation import Operation, Side
+from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.suite import Suite
 
-#: Seconds in which the programs of a case begin and end.
-BEGINNING = 2.0
 #: What plays the suites that need more than a group has.
 _PLAYED = {
     whole_pause.SUITE.name: PlayedPauses,
@@ -92,11 +77,9 @@ _PLAYED_AT_TWO: dict[str, type[PlayedBrokers | PlayedGroups]] = {
     whole_groups.SUITE.name: PlayedGroups,
     whole_slaves.SUITE.name: PlayedSlaves,
 }
-#: Seconds that a case may take: every look has a limit of its own.
-PATIENCE = 3600.0
 
 
-class ClientProgram(SideBySide):
+class ClientProgram(ProgramCases[PlayedGroup]):
     """A program by its command, whose timers are ``pace`` times faster than standard.
 
     Its cases go ``through`` a real broker, or have a fake one each. ``access`` is what its members need to connect.
@@ -111,31 +94,20 @@ class ClientProgram(SideBySide):
         through: RealBroker | None = None,
         access: GivenAccess | None = None,
     ) -> None:
-        super().__init__(lanes)
-        self._command = shlex.split(command)
+        super().__init__(command, lanes)
         self._text = python_name(self._command) or command
         self._pace = pace
         self._timing = timing or Timing.of(pace)
         self._through = through
         self._access = access or GivenAccess()
-        self._profile = Profile()
-        #: The case that is played step by step, and whether any program ever connected.
-        self._group: PlayedGroup | None = None
-        self._connected = False
         #: What a program said of itself, by the consumer that it was to be; None when it did not connect.
         self._introduced: dict[RequiredConsumer, Introduced | None] = {}
-        #: The suites in which one did, and the consumers that wrote what they were given.
-        self._seen_in: set[str] = set()
+        #: The consumers that wrote what they were given.
         self._say: set[RequiredConsumer] = set()
 
     def hello(self) -> Hello:
         """A consumer as a whole; CannotRunError when there is no such command."""
-        if not self._command or shutil.which(self._command[0]) is None:
-            name = self._command[0] if self._command else ""
-            options = " Options stand before the colon: client?pace=20:COMMAND." if "?" in name else ""
-            raise CannotRunError(
-                f"The command {name!r} cannot be found: write client:COMMAND with one that can be run.{options}"
-            )
+        self.must_be_found()
         quick = self._timing.too_quick_for()
         itself = Hello(
             self._text,
@@ -161,10 +133,6 @@ class ClientProgram(SideBySide):
             unsupported=self._through.refuses,
         )
 
-    def follow(self, profile: Profile) -> None:
-        """Judge by this profile: it decides how long a look waits for what."""
-        self._profile = profile
-
     def refuses_suite(self, suite: Suite) -> str:
         """Why the program cannot be judged by a suite, as it says when it starts; once for each kind of consumer."""
         if suite.side is not Side.WHOLE:
@@ -176,7 +144,7 @@ class ClientProgram(SideBySide):
         return introduced.lacks(command) if introduced else ""
 
     def _introduction(self, suite: Suite) -> Introduced | None:
-        with closing(self.group(suite)) as group:
+        with closing(self.case(suite)) as group:
             try:
                 with phase(f"starting a member, to see whether it is a consumer of {suite.name}"):
                     introduced = group.introduce()
@@ -187,7 +155,7 @@ class ClientProgram(SideBySide):
         self._connected = self._connected or not introduced.unsupported
         return introduced
 
-    def group(self, suite: Suite, interrupted: threading.Event | None = None) -> PlayedGroup:
+    def case(self, suite: Suite, interrupted: threading.Event | None = None) -> PlayedGroup:
         """A case of its own, without members, until it is interrupted."""
         group = self._made(suite, interrupted or self._interrupted)
         group.says = group.consumer in self._say
@@ -210,71 +178,20 @@ class ClientProgram(SideBySide):
         """Members wait for their timers, and their programs begin."""
         return suite.case_seconds / self._pace + BEGINNING
 
-    def took_part(self, suite: Suite) -> bool:
-        """Did a program connect in any case of the suite?"""
-        return suite.name in self._seen_in
-
-    def reset(self, case: Case) -> None:
-        """Begin a case that is played step by step."""
-        self._profile = case.profile
-        self.end_case()
-        self._group = self.group(case.suite)
-
-    def apply(self, operation: Operation) -> Outcome:
-        """Do one operation in it."""
-        assert self._group is not None
-        return self._step(self._group, operation)
-
     def close(self) -> None:
         """Kill every program that still runs."""
-        self.interrupt()
-        self.end_case()
-        self.end_lanes()
+        super().close()
         self._access.close()
         if self._through is not None:
             self._through.close()
 
-    def play(self, suite: Suite, play: Play[T], interrupted: threading.Event) -> T:
-        """Play a case; once more when a member did not connect, as a machine may have been too busy for it."""
-        came, missed = self._played(suite, play, interrupted)
-        return self._played(suite, play, interrupted)[0] if missed else came
-
-    def _played(self, suite: Suite, play: Play[T], interrupted: threading.Event) -> tuple[T, bool]:
-        """Play a case; did a member of it not connect?"""
-        group = self.group(suite, interrupted)
-        try:
-            came = drive(play(), lambda operation: self._step(group, operation))
-            return came, group.misses_member
-        finally:
-            group.close()
-
-    def _step(self, group: PlayedGroup, operation: Operation) -> Outcome:
-        try:
-            outcome = group.do(operation)
-            otherwise = group.owned_otherwise(outcome.value) if isinstance(outcome, Ok) else None
-        except Interrupted:
-            raise AdapterError("The run ended while a case was played.") from None
-        except CannotRunError as error:
-            if not self._connected:
-                raise
-            # one program of many that is late on a busy machine decides nothing
-            return group.give_up(Err(NOT_CONNECTED, definite=False, detail=str(error)))
-        if group.case.traffic.clients:
-            self._connected = True
-            self._seen_in.add(group.suite.name)
-        if group.says:
-            self._say.add(group.consumer)
-        wrong = group.members.wrong_line()
+    def finished(self, case: PlayedGroup, outcome: Outcome) -> Outcome:
+        """The outcome with the clients that were seen, unless members own queues otherwise or wrote a bad line."""
+        otherwise = case.owned_otherwise(outcome.value) if isinstance(outcome, Ok) else None
+        if case.says:
+            self._say.add(case.consumer)
+        wrong = case.members.wrong_line()
         if wrong:
-            return group.give_up(Err("BAD_LINE", definite=False, detail=wrong))
-        if otherwise:
-            outcome = otherwise
-        if isinstance(outcome, Unsupported):
-            return outcome
-        return replace(outcome, clients=group.seen_ids())
-
-    def end_case(self) -> None:
-        """Kill the programs of the case that is played step by step."""
-        if self._group is not None:
-            self._group.close()
-            self._group = None
+            return case.give_up(Err("BAD_LINE", definite=False, detail=wrong))
+        outcome = otherwise or outcome
+        return outcome if isinstance(outcome, Unsupported) else replace(outcome, clients=case.seen_ids())

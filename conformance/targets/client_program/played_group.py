@@ -11,6 +11,7 @@ from typing import Any
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.case_broker import UnsupportedMoveError
 from rocketmq_conformance.conformance.targets.client_program.program import Introduced, Program
+from rocketmq_conformance.conformance.targets.client_program.program_cases import NOT_CONNECTED
 from rocketmq_conformance.conformance.targets.client_program.required_consumers import LISTEN, STRATEGY
 from rocketmq_conformance.conformance.targets.client_program.watched_group import STRATEGIES, WatchedGroup
 from rocketmq_conformance.models.client.plan_words import EVERY, FAILS, HOLDS
@@ -32,8 +33,6 @@ from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 #: Seconds that a queue is suspended for when an orderly listener fails, and a little more.
 _SUSPENSION = 1.2
-#: The answer to the steps of a case after a member did not connect.
-NOT_CONNECTED = "NOT_CONNECTED"
 #: The requests without which a member that was sent elsewhere does not begin anew.
 _BEGIN_ANEW = (Request.GET_CONSUMER_LIST_BY_GROUP, Request.QUERY_CONSUMER_OFFSET, Request.PULL_MESSAGE)
 #: The operations that shut a member down.
@@ -179,6 +178,11 @@ class PlayedGroup(WatchedGroup):
         """The rest of the case decides nothing: this is the answer to all that is done from now on."""
         self._failure = why
         return why
+
+    @property
+    def is_connected(self) -> bool:
+        """Did any program connect?"""
+        return bool(self.case.traffic.clients)
 
     @property
     def misses_member(self) -> bool:

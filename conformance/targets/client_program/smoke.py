@@ -66,7 +66,7 @@ def look_at(program: ClientProgram, limit: float = LIMIT, kinds: Sequence[Suite]
 
 def _look_at_member(program: ClientProgram, suite: Suite, limit: float) -> tuple[list[Seen], str]:
     """Start one member, send it messages, shut it down: what was seen, or why it cannot be this kind of consumer."""
-    group = program.group(suite)
+    group = program.case(suite)
     try:
         client = group.start(0)
         unsupported = group.members.programs[0].unsupported

@@ -16,6 +16,7 @@ from rocketmq_conformance.conformance.fakes.proxy_case import ProxyCase
 from rocketmq_conformance.conformance.fakes.proxy_moves import arrive, assign, prepare, refuse
 from rocketmq_conformance.conformance.fakes.proxy_seen import end, seen
 from rocketmq_conformance.conformance.targets.client_program.program import Introduced, Program
+from rocketmq_conformance.conformance.targets.client_program.program_cases import NOT_CONNECTED
 from rocketmq_conformance.conformance.targets.client_program.required_consumers import LISTEN
 from rocketmq_conformance.conformance.targets.client_program.traffic_wait import Clock, Interrupted
 from rocketmq_conformance.models.client.grpc_push import ASSIGN, HEARTBEAT, MEMBERS, GrpcPushState, keeps_lost, may_go
@@ -39,8 +40,6 @@ QUIET = 0.5
 _INSISTENCE = 2.5
 #: Seconds within which a receive follows the one before.
 _NEXT = 3.0
-#: The answer to the steps of a case after a member did not connect.
-NOT_CONNECTED = "NOT_CONNECTED"
 #: How many programs start at a time.
 _STARTS = threading.BoundedSemaphore(2)
 #: The parts of an answer that a member shows when its timer is due.
@@ -71,6 +70,11 @@ class PlayedProxy:
             program.kill()
         self.programs.clear()
         self._door.close()
+
+    @property
+    def is_connected(self) -> bool:
+        """Did any program connect?"""
+        return bool(self.ids)
 
     @property
     def misses_member(self) -> bool:

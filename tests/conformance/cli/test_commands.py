@@ -333,7 +333,7 @@ def test_a_first_look_at_a_program_says_what_judges_it_and_obeys_the_chosen_suit
     assert "note    judged as client 4.9.8 and broker 5.1.4, because it was asked for\n" in done.output
     assert (done.exit_code, "it is no consumer of whole-lite: it is only-orderly" in done.output) == (4, True)
     for words, sentence in (
-        (["-k", "allocation"], "No chosen suite is one of consumer programs"),
+        (["-k", "allocation"], "No chosen suite judges such programs"),
         (["--quirks"], "Of a program nothing is judged yet"),
     ):
         done = CliRunner().invoke(cli, ["smoke", address, *words])

@@ -76,7 +76,7 @@ def client(behaviour: str, connect: float = 15.0) -> ClientProgram:
 @contextmanager
 def group_of(suite: Suite, behaviour: str) -> Iterator[PlayedGroup]:
     """A case of a suite with a program."""
-    group = client(behaviour).group(suite)
+    group = client(behaviour).case(suite)
     try:
         yield group
     finally:
@@ -165,8 +165,8 @@ def test_nothing_of_a_case_runs_after_its_end() -> None:
     program = client("sits")
     program.reset(Case(operations.SUITE, 0, Profile(), lambda: "", lambda *_: (0, "", {}, b""), Path))
     program.apply(operations.Join(0))
-    assert program._group is not None
-    process = program._group.members.programs[0]._process
+    assert program._case is not None
+    process = program._case.members.programs[0]._process
     program.end_case()
     program.end_case()
     assert process.poll() is not None
@@ -181,7 +181,7 @@ def test_a_case_is_played_once_more_when_a_member_was_too_late(tmp_path: Path) -
 
 def test_the_last_line_of_one_that_ends_at_once_is_shown() -> None:
     program = ClientProgram("sh -c '(sleep 0.3; echo oops >&2) & exit 7'", timing=BRIEF)
-    group = program.group(operations.SUITE)
+    group = program.case(operations.SUITE)
     said = "ended with exit code 7 before its first heartbeat. It wrote on standard error: oops"
     with pytest.raises(CannotRunError, match=said):
         group.do(operations.Join(0))
@@ -190,7 +190,7 @@ def test_the_last_line_of_one_that_ends_at_once_is_shown() -> None:
 
 def test_a_case_goes_on_without_one_that_did_not_connect() -> None:
     program = client("never", 0.3)
-    group = program.group(operations.SUITE)
+    group = program.case(operations.SUITE)
     try:
         with pytest.raises(CannotRunError):
             group.do(operations.Join(0))
@@ -491,11 +491,11 @@ def test_a_broker_that_is_to_come_listens_once_it_is_there() -> None:
 
 def test_one_that_says_what_it_is_given_in_one_case_leaves_that_open_in_none() -> None:
     program = client("sits")
-    with closing(program.group(operations.SUITE)) as first:
+    with closing(program.case(operations.SUITE)) as first:
         program._step(first, operations.Join(0))
         assert first.says
     for suite, says in ((whole_brokers.SUITE, True), (whole_orderly.SUITE, False)):
-        with closing(program.group(suite)) as group:
+        with closing(program.case(suite)) as group:
             assert group.says is says
 
 
