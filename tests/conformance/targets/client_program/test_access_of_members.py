@@ -50,7 +50,7 @@ def group_of(
         access=GivenAccess(credentials=True, tls=True),
     )
     program.hello()
-    group = program.group(suite)
+    group = program.case(suite)
     try:
         yield group
     finally:
@@ -117,7 +117,7 @@ def test_smoke_says_whether_every_request_was_signed() -> None:
 def test_the_address_asks_for_it() -> None:
     program = open_address("client?tls=on&credentials=on:sh")
     assert isinstance(program, ClientProgram)
-    given = program.group(whole_push.SUITE)
+    given = program.case(whole_push.SUITE)
     variables = given.variables("member-0")
     given.close()
     authority = Path(variables["ROCKETMQ_TLS_CA"])
@@ -128,7 +128,7 @@ def test_the_address_asks_for_it() -> None:
     assert not authority.exists()
     plain = open_address("client?tls=off:sh")
     assert isinstance(plain, ClientProgram)
-    group = plain.group(whole_push.SUITE)
+    group = plain.case(whole_push.SUITE)
     assert not {"ROCKETMQ_TLS", "ROCKETMQ_ACCESS_KEY"} & group.variables("member-0").keys()
     group.close()
     with pytest.raises(AddressError, match="write credentials=on"):

@@ -43,7 +43,7 @@ def program(behaviour: str) -> ClientProgram:
 
 def test_a_program_that_does_not_take_a_command_is_not_judged() -> None:
     for command, operations in COMMANDS.items():
-        group = program("sits").group(operations.SUITE)
+        group = program("sits").case(operations.SUITE)
         try:
             outcome = group.do(operations.Join(0, (0,)) if command == "assign" else operations.Join(0))
         finally:
@@ -59,7 +59,7 @@ def test_a_program_says_which_consumer_it_cannot_be() -> None:
     assert refused == {"whole-push": "it is only-orderly", "whole-lite": "it is only-orderly"}
     assert orderly.refuses_suite(whole_orderly.SUITE) == ""
     assert orderly.refuses_suite(allocation.SUITE) == ""
-    group = orderly.group(whole_push.SUITE)
+    group = orderly.case(whole_push.SUITE)
     try:
         assert group.do(whole_push.Join(0)) == group.do(whole_push.Look()) == Unsupported("it is only-orderly")
     finally:

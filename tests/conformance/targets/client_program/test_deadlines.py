@@ -52,7 +52,7 @@ def case_of(suite: Suite, timing: Timing | None = None, client: Release | None =
     """A case without programs."""
     program = ClientProgram("true", timing=timing)
     program.follow(Profile(client=client) if client else Profile())
-    group = program.group(suite)
+    group = program.case(suite)
     try:
         yield group
     finally:
@@ -210,7 +210,7 @@ class Silent:
 def test_who_commits_later_than_timers_are_due_is_noticed(first: int, stored: int) -> None:
     # a look that waits up to one limit would see what is stored after 46 s; due is it after 40 s
     program = ClientProgram(f"{sys.executable} {PROGRAM} 1 {first}")
-    group = program.group(whole_lite.SUITE)
+    group = program.case(whole_lite.SUITE)
     try:
         group.do(whole_push.Prepare(1, "expired", -1, "CONSUME_FROM_FIRST_OFFSET"))
         outcome = group.do(whole_lite.Join(0))

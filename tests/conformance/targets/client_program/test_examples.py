@@ -141,7 +141,7 @@ def test_it_goes_through_a_real_broker(program_of: Callable[[str], Path], tmp_pa
             groups.append(adapter.case(whole_push.SUITE))
         assert (hello.broker, hello.version) == ("5.5.0", "through broker:5.5.0 (V5_5_0)")
         shares_queues(*groups)
-        groups += [adapters[0].group(suite) for suite in (whole_subscriptions.SUITE, whole_commit.SUITE)]
+        groups += [adapters[0].case(suite) for suite in (whole_subscriptions.SUITE, whole_commit.SUITE)]
         subscribes_and_commits(*groups[2:])
     finally:
         for group in groups:

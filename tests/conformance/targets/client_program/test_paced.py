@@ -73,7 +73,7 @@ def verdicts(address: str, suite: str, cases: int, out: Path, tier: str = "seede
 def values(*operations: Operation, command: str = COMMAND) -> list[Value]:
     """What the operations of one case of whole-push answer."""
     program = ClientProgram(command, PACE)
-    group = program.group(whole_push.SUITE)
+    group = program.case(whole_push.SUITE)
     found = []
     try:
         for operation in operations:
@@ -121,7 +121,7 @@ def test_who_is_sent_elsewhere_in_vain_may_pull_on_there(command: str, fails: st
     )
     # a step in which the kit waits for what such a client does not do takes longer than all of these do
     program = ClientProgram(command, PACE, timing=replace(Timing.of(PACE), margin=60.0))
-    group, began = program.group(whole_push.SUITE), time.monotonic()
+    group, began = program.case(whole_push.SUITE), time.monotonic()
     judge = Judge(whole_push.SUITE, Profile(), quirks=False)
     try:
         judged = judge.judge(
@@ -161,7 +161,7 @@ def test_who_does_not_listen_to_notifications_is_not_said_to_do_so(tmp_path: Pat
 def test_what_standard_timers_would_show_in_time_decides_nothing() -> None:
     # it commits after 14 s, and offsets are due within 12 s at this pace, within 40 s at the standard one
     program = ClientProgram(f"{COMMAND} 280", PACE)
-    group = program.group(whole_lite.SUITE)
+    group = program.case(whole_lite.SUITE)
     try:
         group.do(whole_push.Prepare(1, "expired", -1, "CONSUME_FROM_FIRST_OFFSET"))
         late = group.do(whole_lite.Join(0))

@@ -354,7 +354,7 @@ def test_a_program_is_judged_by_what_its_broker_is_and_goes_on_without_moves_tha
     of_two = {f"whole-{name}" for name in ("brokers", "clusters", "groups", "slaves", "topologies")}
     assert set(hello.unsupported) == {*of_two, "whole-listener", "whole-orderly", "whole-orderly-listener"}
     nobody, stored = ((-1, -1),) * 4, (-1,) * 4
-    group = adapter.group(operations.SUITE)
+    group = adapter.case(operations.SUITE)
     try:
         assert isinstance(group.do(operations.Prepare(1, "gone", 7, LAST)), Unsupported)
         assert group.do(operations.Join(0)) == Ok((nobody, (), stored))
@@ -371,7 +371,7 @@ def test_a_program_is_judged_by_what_its_broker_is_and_goes_on_without_moves_tha
 def test_allocation_begins_with_a_topic_that_was_consumed(behind: FakeBroker) -> None:
     adapter = program(behind)
     adapter.hello()
-    group = adapter.group(SUITES["whole-allocation"])
+    group = adapter.case(SUITES["whole-allocation"])
     try:
         assert group.case.stored() == (7,) * 4
     finally:
