@@ -22,6 +22,7 @@ from rocketmq_conformance.conformance.fakes.proxy_case import (
 )
 from rocketmq_conformance.conformance.remoting.grpc_codes import Code, DigestType, Encoding
 from rocketmq_conformance.conformance.remoting.grpc_messages import (
+    FIFO,
     IPV4,
     METHODS,
     NORMAL,
@@ -116,7 +117,8 @@ class GrpcDoor:
         return {"status": _status(code), "receipt_handle": handle}
 
     def _forward(self, client: str, request: Any) -> dict[str, Any]:
-        return {"status": _status(self._case.forward(client, request.message_id, request.receipt_handle))}
+        what = request.message_id, request.receipt_handle, request.delivery_attempt
+        return {"status": _status(self._case.forward(client, *what))}
 
     def _terminate(self, client: str, request: Any) -> dict[str, Any]:
         return {"status": _status(self._case.terminate(client, request.group.name))}
@@ -172,8 +174,12 @@ class GrpcDoor:
             "id": number,
             "permission": READ_WRITE,
             "broker": {"name": _BROKER, "endpoints": self._endpoints()},
-            "accept_message_types": [NORMAL],
+            "accept_message_types": [self._kind],
         }
+
+    @property
+    def _kind(self) -> int:
+        return FIFO if self._case.settings.fifo else NORMAL
 
     def _endpoints(self) -> dict[str, Any]:
         return {"scheme": IPV4, "addresses": [{"host": "127.0.0.1", "port": self.port}]}
@@ -208,7 +214,7 @@ class GrpcDoor:
                 "message_id": held.id,
                 "body_digest": {"type": DigestType[held.form.digest], "checksum": checksum},
                 "body_encoding": Encoding.GZIP if held.form.compressed else Encoding.IDENTITY,
-                "message_type": NORMAL,
+                "message_type": self._kind,
                 "born_timestamp": _moment(),
                 "born_host": "127.0.0.1",
                 "store_timestamp": _moment(),
@@ -219,6 +225,8 @@ class GrpcDoor:
                 "delivery_attempt": given.attempt,
             },
         )
+        if self._case.settings.fifo:
+            made.system_properties.message_group = f"group-{held.queue}"
         _set_duration(made.system_properties.invisible_duration, _INVISIBLE)
         return made
 

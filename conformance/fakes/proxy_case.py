@@ -18,13 +18,14 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from rocketmq_conformance.conformance.remoting.grpc_codes import Code
+from rocketmq_conformance.models.client.grpc_fifo import DEAD
 from rocketmq_conformance.models.client.grpc_forms import ORDINARY_FORM, GrpcForm
 from rocketmq_conformance.models.client.grpc_push import ACKNOWLEDGED, ANY_QUEUE
 
 #: Seconds within which a receive after one that failed is hasty.
 HASTE = 0.2
-#: How a message ended that goes to the dead-letter queue.
-DEAD = "dead letter"
+#: Which share of the time that a message has to wait passes at least by clocks that are not quite alike.
+_ALMOST = 0.9
 #: Of which message a handle was not the newest.
 STALE = "by a stale handle"
 #: The fault that is no answer at all.
@@ -41,6 +42,13 @@ class ProxySettings(NamedTuple):
     exponential: bool = False
     attempts: int = 16
     fifo: bool = False
+
+    def delay(self, attempt: int) -> float:
+        """Seconds that a message waits that failed at this attempt."""
+        if self.exponential:
+            first, longest, factor = self.backoff
+            return min(first * factor ** (attempt - 1), longest)
+        return self.backoff[min(attempt, len(self.backoff)) - 1]
 
 
 class Said(NamedTuple):
@@ -76,6 +84,13 @@ class Held:
     free: bool = True
     back: bool = False
     done: bool = False
+    #: When it was given last (s).
+    given_at: float = 0.0
+
+    @property
+    def is_out(self) -> bool:
+        """Was it given, and has it not ended?"""
+        return not (self.free or self.done)
 
     @property
     def id(self) -> str:
@@ -132,6 +147,8 @@ class ProxyCase:
         #: What was given, and what became of messages, since the last step began.
         self.given: list[tuple[int, int, int]] = []
         self.ended: list[tuple[int, int, str]] = []
+        #: At which attempt messages were that were forwarded to the dead-letter queue.
+        self.tries: list[tuple[int, int, int]] = []
         #: Refused calls, those that came again too soon, and all calls of each client.
         self.refused: Counter[str] = Counter()
         self.hasty: Counter[str] = Counter()
@@ -142,20 +159,22 @@ class ProxyCase:
         #: When a call about one thing was refused last.
         self._failed: dict[tuple[str, str, object], tuple[float, int]] = {}
         self._handles = 0
+        #: When the last message of a queue ended.
+        self._last_end: dict[int, float] = {}
 
     # --- what the case does -----------------------------------------------------------------------------------
 
     def begin_step(self) -> None:
         """Forget what messages did."""
         with self.lock:
-            self.given, self.ended = [], []
+            self.given, self.ended, self.tries = [], [], []
             self.refused, self.hasty, self.calls = Counter(), Counter(), Counter()
 
-    def send(self, queue: int, form: GrpcForm = ORDINARY_FORM) -> None:
-        """A message arrives in a queue."""
+    def send(self, queue: int, form: GrpcForm = ORDINARY_FORM, messages: int = 1) -> None:
+        """Messages arrive in a queue, all at once."""
         with self.lock:
             offset = sum(one.queue == queue for one in self._messages)
-            self._messages.append(Held(queue=queue, offset=offset, form=form))
+            self._messages += (Held(queue=queue, offset=offset + at, form=form) for at in range(messages))
             self._hand_out()
 
     def come_again(self) -> None:
@@ -180,6 +199,15 @@ class ProxyCase:
         """A client's connection is gone: its receives are, too."""
         with self.lock:
             self._taken([one for one in self._receives if one.client == client])
+
+    def waits_corrupted(self) -> bool:
+        """Is there a message with a wrong checksum that has not ended?"""
+        with self.lock:
+            return any(one.form.corrupted and not one.done for one in self._messages)
+
+    def is_corrupted(self, queue: int, offset: int) -> bool:
+        """Is the checksum of a message wrong?"""
+        return any(one.form.corrupted for one in self._messages if (one.queue, one.offset) == (queue, offset))
 
     def open_receives(self, client: str) -> tuple[int, ...]:
         """The queues for which receives of a client are open."""
@@ -272,11 +300,18 @@ class ProxyCase:
             code = self._end(message, handle, f"comes again after {seconds:g} s")
             return code, self._handle(message) if code == Code.OK else ""
 
-    def forward(self, client: str, message: str, handle: str) -> int:
-        """A message goes to the dead-letter queue."""
+    def forward(self, client: str, message: str, handle: str, attempt: int) -> int:
+        """A message goes to the dead-letter queue; at which attempt it was, as the client says."""
         with self.lock:
             code = self.fault(client, "ForwardMessageToDeadLetterQueue", message)
-            return self._end(message, handle, DEAD) if code is None else code
+            if code is not None:
+                return code
+            held = self._held(message)
+            early = held is not None and self._is_early(held)
+            code = self._end(message, handle, f"{DEAD}, too soon" if early else DEAD)
+            if held is not None and code == Code.OK:
+                self.tries.append((held.queue, held.offset, attempt))
+            return code
 
     def terminate(self, client: str, group: str) -> int:
         """A client says that it ends."""
@@ -304,15 +339,30 @@ class ProxyCase:
         """Answer the receives that there are messages for, each with as many as it takes."""
         for receive in list(self._receives):
             found = [one for one in self._messages if one.free and receive.queue in (one.queue, ANY_QUEUE)]
+            if self.settings.fifo:
+                found = self._next_in_order(found)
             if not found or receive not in self._receives:
                 continue
             self._receives.remove(receive)
             given = [self._give(message) for message in found[: max(receive.batch, 1)]]
             receive.deliver(Code.OK, given)
 
+    def _next_in_order(self, found: Sequence[Held]) -> list[Held]:
+        """Those of one queue, none of whose messages is out."""
+        out = {one.queue for one in self._messages if one.is_out}
+        queue = next((one.queue for one in found if one.queue not in out), None)
+        return [one for one in found if one.queue == queue]
+
+    def _is_early(self, message: Held) -> bool:
+        """Can a member not have tried a message of a FIFO group as often as it may, and waited each time?"""
+        began = max(message.given_at, self._last_end.get(message.queue, 0.0))
+        waits = sum(self.settings.delay(attempt) for attempt in range(message.attempts, self.settings.attempts))
+        return not message.form.corrupted and self._now() - began < waits * _ALMOST
+
     def _give(self, message: Held) -> Given:
         message.attempts += 1
         message.free = message.back = False
+        message.given_at = self._now()
         message.handle = self._new_handle(message)
         self.given.append((message.queue, message.offset, message.attempts))
         return Given(message, message.handle, message.attempts)
@@ -322,21 +372,29 @@ class ProxyCase:
         return f"{message.id}-{self._handles}"
 
     def _handle(self, id_: str) -> str:
-        message = next(one for one in self._messages if one.id == id_)
+        message = self._held(id_)
+        assert message is not None
         message.handle = self._new_handle(message)
         return message.handle
 
+    def _held(self, id_: str) -> Held | None:
+        return next((one for one in self._messages if one.id == id_), None)
+
     def _end(self, id_: str, handle: str, how: str) -> int:
         """A message ends so; the code."""
-        message = next((one for one in self._messages if one.id == id_), None)
+        message = self._held(id_)
         if message is None:
             return Code.INVALID_RECEIPT_HANDLE
         if handle != message.handle or message.done:
             self.ended.append((message.queue, message.offset, f"{how} {STALE}"))
             return Code.INVALID_RECEIPT_HANDLE
         self.ended.append((message.queue, message.offset, how))
-        message.done = how in (ACKNOWLEDGED, DEAD)
+        message.done = how == ACKNOWLEDGED or how.startswith(DEAD)
         message.back = not message.done
+        if not message.form.corrupted:  # the next one does not wait for the end of these
+            self._last_end[message.queue] = self._now()
+        if self.settings.fifo:
+            self._hand_out()
         return Code.OK
 
     def _unended(self, id_: str, code: int) -> int:

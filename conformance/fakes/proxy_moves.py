@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.conformance.fakes.proxy_case import ProxyCase
+from rocketmq_conformance.conformance.fakes.proxy_case import ProxyCase, ProxySettings
 from rocketmq_conformance.conformance.remoting.grpc_codes import Code
 from rocketmq_conformance.models.client.grpc_forms import FORMS
 from rocketmq_conformance.models.client.grpc_push import ASSIGNMENTS, POLLING, SETTING_BACKOFFS, Setting
 from rocketmq_conformance.models.client.plan_words import EVERY
 
-#: How a case begins that says nothing.
-BEGIN = Setting()
 
-
-def prepare(
-    case: ProxyCase, assigned: str = BEGIN.assigned, batch: int = BEGIN.batch, backoff: str = BEGIN.backoff
-) -> None:
+def prepare(case: ProxyCase, setting: Setting) -> None:
     """How a case begins."""
-    waits, exponential = SETTING_BACKOFFS[backoff]
-    case.settings = case.settings._replace(batch=batch, polling=POLLING, backoff=waits, exponential=exponential)
-    assign(case, assigned)
+    waits, exponential = SETTING_BACKOFFS[setting.backoff]
+    case.settings = ProxySettings(
+        setting.batch, POLLING, waits, exponential=exponential, attempts=setting.attempts, fifo=setting.fifo
+    )
+    assign(case, setting.assigned)
 
 
 def assign(case: ProxyCase, assigned: str) -> None:
@@ -28,11 +25,11 @@ def assign(case: ProxyCase, assigned: str) -> None:
         case.calls.clear()
 
 
-def arrive(case: ProxyCase, queue: int, form: str = "ordinary") -> None:
-    """A message arrives in a queue, or in every queue."""
+def arrive(case: ProxyCase, queue: int, form: str = "ordinary", messages: int = 1) -> None:
+    """Messages arrive in a queue, or in every queue."""
     for one in range(case.queues):
         if queue in (one, EVERY):
-            case.send(one, FORMS[form])
+            case.send(one, FORMS[form], messages)
 
 
 def refuse(case: ProxyCase, call: str, code: str) -> None:

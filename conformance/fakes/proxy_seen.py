@@ -23,10 +23,11 @@ def seen(case: ProxyCase, clients: Sequence[str | None]) -> tuple[Value, ...]:
             tuple(case.open_receives(one) if one else () for one in clients),
             tuple(sorted({(one.batch, one.renews, f"{one.polling:g} s", one.expression) for one in case.asked})),
             tuple(sorted(case.given)),
-            tuple(sorted(case.ended)),
+            tuple(_in_order(case) if case.settings.fifo else sorted(case.ended)),
             tuple(_settings(case, case.seen(one)) if one else None for one in clients),
             tuple(_beats(case, case.seen(one)) if one else None for one in clients),
             _refused(case),
+            *((tuple(sorted(case.tries)),) if case.settings.fifo else ()),
         )
 
 
@@ -34,6 +35,11 @@ def end(case: ProxyCase, client: str) -> tuple[str, int | None]:
     """How a client ended that was shut down, and how many of its receives were open when it said so."""
     left = case.seen(client).open_at_end
     return ("without a word" if left is None else TERMINATED), left
+
+
+def _in_order(case: ProxyCase) -> list[tuple[int, int, str]]:
+    """What became of messages, queue by queue; of those whose checksum is wrong no order is asked for."""
+    return sorted(case.ended, key=lambda one: (one[0], one[1] + 1 if case.is_corrupted(*one[:2]) else 0))
 
 
 def _settings(case: ProxyCase, one: ClientSeen) -> str:

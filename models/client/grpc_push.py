@@ -9,7 +9,8 @@ what members say of themselves, and whether a call that was refused comes again,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
@@ -126,24 +127,39 @@ ASSIGNMENTS: Mapping[str, tuple[int, ...]] = {
     "none": (),
 }
 #: What the settings may have messages wait for that failed (s), by the names in plans; after the last one that stays.
-BACKOFFS: Mapping[str, tuple[float, ...]] = {"customized": (3.0, 7.0), "exponential": (1.0, 2.0, 4.0, 5.0)}
+#: The first two are for messages that the proxy is to give again, the others for those that wait at their member.
+BACKOFFS: Mapping[str, tuple[float, ...]] = {
+    "customized": (3.0, 7.0),
+    "exponential": (1.0, 2.0, 4.0, 5.0),
+    "short": (1.0, 2.0),
+    "growing": (1.0, 2.0),
+}
 #: The same as settings have them: customised, or by the first, the longest and the factor; are they exponential?
 SETTING_BACKOFFS: Mapping[str, tuple[tuple[float, ...], bool]] = {
     "customized": (BACKOFFS["customized"], False),
     "exponential": ((1.0, 5.0, 2.0), True),
+    "short": (BACKOFFS["short"], False),
+    "growing": ((1.0, 2.0, 3.0), True),
 }
 #: Calls that may be refused.
-RECEIVE, ACK, CHANGE, ASSIGN, HEARTBEAT = (
+RECEIVE, ACK, CHANGE, ASSIGN, HEARTBEAT, FORWARD = (
     *("ReceiveMessage", "AckMessage", "ChangeInvisibleDuration"),
-    *("QueryAssignment", "Heartbeat"),
+    *("QueryAssignment", "Heartbeat", "ForwardMessageToDeadLetterQueue"),
 )
 STALE_HANDLE = "INVALID_RECEIPT_HANDLE"
 #: Refusals that a member repeats often enough to be seen.
-REPEATED = frozenset({RECEIVE, ACK, CHANGE})
+REPEATED = frozenset({RECEIVE, ACK, CHANGE, FORWARD})
 
-#: Where a message is: free to be given; on its way to be acknowledged, or given back, which is refused for now; lost,
-#: as its handle was refused; waiting to come again; gone.
-FREE, ACKING, BACKING, LOST, BACK, GONE = "free", "acking", "backing", "lost", "back", "gone"
+#: Where a message is: free to be given; with a member until those before it are done; on its way to be acknowledged,
+#: given back or forwarded, which is refused for now; lost, as its handle was refused; waiting to come again; gone.
+FREE, TAKEN, ACKING, BACKING, DYING, LOST, BACK, GONE = (
+    *("free", "taken", "acking", "backing", "dying"),
+    *("lost", "back", "gone"),
+)
+#: Where a message is that a member would take along when it goes.
+HELD = frozenset({TAKEN, ACKING, BACKING, DYING})
+#: By which call a message ends that is there.
+CALLED_BY = {ACKING: ACK, BACKING: CHANGE, DYING: FORWARD}
 
 
 class Message(NamedTuple):
@@ -157,11 +173,14 @@ class Message(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """How a case begins: what is assigned, how many messages a receive may take, and what failed ones wait for."""
+    """How a case begins: what is assigned, how many messages a receive may take, what failed ones wait for, how often
+    a message is tried, and whether those of a group are consumed in order."""
 
     assigned: str = "any"
     batch: int = 32
     backoff: str = "customized"
+    attempts: int = 16
+    fifo: bool = False
 
 
 class GrpcPushState(NamedTuple):
@@ -198,6 +217,18 @@ def _because(kind: str, *rules: str) -> Reason:
     return Reason(tuple(dict.fromkeys(rules)), kind)
 
 
+@dataclass(slots=True)
+class Work:
+    """What members do until nothing is left to do: the messages afterwards, those that were given and that ended, what
+    is to be said of it, and by which rules."""
+
+    messages: list[Message]
+    given: list[tuple[int, int, int]] = field(default_factory=list)
+    ended: list[tuple[int, int, str]] = field(default_factory=list)
+    kinds: list[str] = field(default_factory=list)
+    rules: list[str] = field(default_factory=list)
+
+
 class GrpcPushModel:
     """What a proxy sees of a group of push consumers; every method is pure."""
 
@@ -209,10 +240,7 @@ class GrpcPushModel:
 
     def prepare(self, state: GrpcPushState, assigned: str, batch: int, backoff: str) -> Answer[GrpcPushState]:
         """Choose how the case begins; nothing happens once a member has joined."""
-        if not state.begun:
-            setting = Setting(assigned, batch, backoff)
-            state = state._replace(setting=setting, assigned=ASSIGNMENTS[assigned])
-        return state, None, _because("before anyone joins", "GP-TEL-2")
+        return prepared(state, Setting(assigned, batch, backoff))
 
     def join(self, state: GrpcPushState, member: int) -> Answer[GrpcPushState]:
         """A member starts, unless it runs."""
@@ -236,12 +264,15 @@ class GrpcPushModel:
         """A member's process is killed, if it may go."""
         return self._look(_without(state, member), "crashes") if may_go(state, member) else self._look(state)
 
-    def send(self, state: GrpcPushState, queue: int, form: str = "ordinary") -> Answer[GrpcPushState]:
-        """A message arrives in a queue, or in every queue."""
+    def send(
+        self, state: GrpcPushState, queue: int, form: str = "ordinary", messages: int = 1
+    ) -> Answer[GrpcPushState]:
+        """Messages arrive in a queue, or in every queue."""
         for one in QUEUES:
             if queue in (one, EVERY):
                 offset = sum(message.queue == one for message in state.messages)
-                state = state._replace(messages=(*state.messages, Message(one, offset, form)))
+                came = (Message(one, at, form) for at in range(offset, offset + messages))
+                state = state._replace(messages=(*state.messages, *came))
         return self._look(state)
 
     def listen(self, state: GrpcPushState, listener: str) -> Answer[GrpcPushState]:
@@ -277,39 +308,50 @@ class GrpcPushModel:
 
     def _look(self, state: GrpcPushState, kind: str = "nothing happens", *rules: str) -> Answer[GrpcPushState]:
         """What is seen once the members have finished their work, and why."""
-        given: list[tuple[int, int, int]] = []
-        ended: list[tuple[int, int, str]] = []
-        messages, more = [], list(rules)
-        for message in state.messages:
-            if message.place == FREE and _receives(state, message.queue):
-                message = _given(state, message)
-                given.append((message.queue, message.offset, message.attempts))
-                more += ("GP-RCV-1", *_of_form(message))
-            if message.place in (ACKING, BACKING):
-                message, how, rule = _end(state, message)
-                more.append(rule)
-                ended += [(message.queue, message.offset, how)] if how else []
-            messages.append(message)
-        if given:
-            kind = f"{kind}, messages are given"
-        if ended and ended[-1][2] != ACKNOWLEDGED and state.refused is None:
-            tries = max(message.attempts for message in messages if message.place == BACK)
-            kind = f"{kind}, and back, {state.setting.backoff}, time {min(tries, len(BACKOFFS[state.setting.backoff]))}"
-        again = _repeats(state, messages)
+        work = self._work(state)
+        more = [*rules, *work.rules]
+        again = _repeats(state, work.messages)
         if again:
             more += ("GP-RCV-2",) if _is_refused(state, RECEIVE) else ()
         asked = state.asked or any(state.members.values())
-        state = state._replace(messages=tuple(messages), asked=asked)
+        state = state._replace(messages=tuple(work.messages), asked=asked)
         seen: tuple[Value, ...] = (
             tuple(() if _is_refused(state, RECEIVE) else state.members.get(member, ()) for member in MEMBERS),
             ((state.setting.batch, True, f"{POLLING:g} s", "*"),) if asked else (),
-            tuple(sorted(given)),
-            tuple(sorted(ended)),
+            tuple(sorted(work.given)),
+            tuple(work.ended),
             tuple(SETTINGS if member in state.members else None for member in MEMBERS),
             tuple(BEATS if member in state.members else None for member in MEMBERS),
             again,
+            *self._more(work),
         )
-        return state, seen, _because(kind, *more, *(_ALWAYS if state.members else ("GP-ASG-1",)))
+        why = _because(", ".join((kind, *work.kinds)), *more, *(_ALWAYS if state.members else ("GP-ASG-1",)))
+        return state, seen, why
+
+    def _more(self, work: Work) -> tuple[Value, ...]:
+        """What is seen beside that."""
+        return ()
+
+    def _work(self, state: GrpcPushState) -> Work:
+        work = Work([])
+        for message in state.messages:
+            if message.place == FREE and receives(state, message.queue):
+                message = _given(state, message)
+                work.given.append((message.queue, message.offset, message.attempts))
+                work.rules += ("GP-RCV-1", *_of_form(message))
+            if message.place in (ACKING, BACKING):
+                message, how, rule = _end(state, message)
+                work.rules.append(rule)
+                work.ended += [(message.queue, message.offset, how)] if how else []
+            work.messages.append(message)
+        if work.given:
+            work.kinds.append("messages are given")
+        if work.ended and work.ended[-1][2] != ACKNOWLEDGED and state.refused is None:
+            tries = max(message.attempts for message in work.messages if message.place == BACK)
+            times = min(tries, len(BACKOFFS[state.setting.backoff]))
+            work.kinds.append(f"and back, {state.setting.backoff}, time {times}")
+        work.ended.sort()
+        return work
 
 
 def _given(state: GrpcPushState, message: Message) -> Message:
@@ -327,9 +369,8 @@ def _of_form(message: Message) -> tuple[str, ...]:
 def _end(state: GrpcPushState, message: Message) -> tuple[Message, str, str]:
     """A message whose end its member sends, what that shows, and by which rule."""
     back = message.place == BACKING
-    repeated = state.refused or ("", "")
-    if repeated[0] == (CHANGE if back else ACK):
-        if repeated[1] == STALE_HANDLE:
+    if state.refused and state.refused[0] == CALLED_BY[message.place]:
+        if state.refused[1] == STALE_HANDLE:
             return message._replace(place=LOST), "", "GP-ACK-4"
         return message, "", "GP-ACK-3"
     if not back:
@@ -339,15 +380,14 @@ def _end(state: GrpcPushState, message: Message) -> tuple[Message, str, str]:
     return message._replace(place=BACK), f"comes again after {seconds:g} s", "GP-ACK-2"
 
 
-def _repeats(state: GrpcPushState, messages: list[Message]) -> str | None:
+def _repeats(state: GrpcPushState, messages: Sequence[Message]) -> str | None:
     """What comes of the call that is refused, where a member repeats it."""
     if state.refused is None:
         return None
     call = state.refused[0]
     if call == RECEIVE:
         return AGAIN if any(state.members.values()) else None
-    place = {ACK: ACKING, CHANGE: BACKING}.get(call)
-    return AGAIN if any(message.place == place for message in messages) else None
+    return AGAIN if any(CALLED_BY.get(message.place) == call for message in messages) else None
 
 
 def _mended(state: GrpcPushState) -> tuple[GrpcPushState, str, *tuple[str, ...]]:
@@ -359,8 +399,8 @@ def _mended(state: GrpcPushState) -> tuple[GrpcPushState, str, *tuple[str, ...]]
         return state, "receives are taken again", "GP-RCV-2"
     if call == ASSIGN:
         return _reassigned(state)
-    if any(message.place in (ACKING, BACKING) for message in state.messages):
-        return state, "what was refused is taken", "GP-ACK-3"
+    if any(message.place in CALLED_BY for message in state.messages):
+        return state, "what was refused is taken", "GP-FIFO-4" if call == FORWARD else "GP-ACK-3"
     if keeps_lost(state):
         return state, "what was refused for good is not sent again", "GP-ACK-4"
     return state, "nothing happens"
@@ -376,6 +416,13 @@ def _reassigned(state: GrpcPushState) -> tuple[GrpcPushState, str, *tuple[str, .
     return state._replace(members=dict.fromkeys(state.members, state.assigned)), kind, "GP-ASG-2"
 
 
+def prepared(state: GrpcPushState, setting: Setting) -> Answer[GrpcPushState]:
+    """A case that begins so, unless it has begun."""
+    if not state.begun:
+        state = state._replace(setting=setting, assigned=ASSIGNMENTS[setting.assigned])
+    return state, None, _because("before anyone joins", "GP-TEL-2")
+
+
 def keeps_lost(state: GrpcPushState) -> bool:
     """Is there a message whose handle was refused, and that has not come again?"""
     return any(message.place == LOST for message in state.messages)
@@ -383,15 +430,15 @@ def keeps_lost(state: GrpcPushState) -> bool:
 
 def may_go(state: GrpcPushState, member: int) -> bool:
     """May a member go: does it run, and is the end of no message refused, which it might take along?"""
-    return member in state.members and all(one.place not in (ACKING, BACKING) for one in state.messages)
+    return member in state.members and all(one.place not in HELD for one in state.messages)
 
 
 def _without(state: GrpcPushState, member: int) -> GrpcPushState:
     return state._replace(members={one: queues for one, queues in state.members.items() if one != member})
 
 
-def _receives(state: GrpcPushState, queue: int) -> bool:
-    """Does a member receive from a queue?"""
+def receives(state: GrpcPushState, queue: int) -> bool:
+    """Does any member receive from a queue?"""
     if _is_refused(state, RECEIVE):
         return False
     return any(queue in queues or ANY_QUEUE in queues for queues in state.members.values())

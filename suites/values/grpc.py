@@ -19,21 +19,27 @@ _SEEN = (
     "that is refused."
 )
 _END = "Behind these it says how the member said that it ends, and how many of its receives were open then."
+_TRIES = " Behind these stands for each message that was forwarded to the dead-letter queue at which attempt it was."
 #: The parts of an answer, each with the rules that decide it.
 PARTS: Mapping[str, tuple[str, ...]] = {
     "receives": ("GP-ASG-3", "GP-ASG-2", "GP-ASG-1"),
     "asked": ("GP-TEL-2",),
     "given": ("GP-ASG-3", "GP-ASG-2", "GP-RCV-2", "GP-RCV-1", "GP-ASG-1"),
-    "ended": ("GP-ACK-4", "GP-ACK-3", "GP-BODY-2", "GP-BODY-1", "GP-ACK-2", "GP-ACK-1"),
+    "ended": (
+        *("GP-FIFO-4", "GP-FIFO-3", "GP-FIFO-2", "GP-FIFO-1"),
+        *("GP-ACK-4", "GP-ACK-3", "GP-BODY-2", "GP-BODY-1", "GP-ACK-2", "GP-ACK-1"),
+    ),
     "settings": ("GP-TEL-1",),
     "heartbeats": ("GP-HB-1",),
-    "refused": ("GP-RCV-2", "GP-ACK-3"),
+    "refused": ("GP-RCV-2", "GP-FIFO-4", "GP-ACK-3"),
 }
-_END_PARTS = {**PARTS, "end": ("GP-END-1",), "left": ("GP-END-2",)}
+#: Those that FIFO groups have behind them, and those of a member that is shut down, which are the last.
+_FIFO_PARTS = {"tries": ("GP-FIFO-5",)}
+_END_PARTS = {"end": ("GP-END-1",), "left": ("GP-END-2",)}
 #: Those that may be left open, and those that no message depends on.
-_UNSAID, _SHOULD = ("heartbeats", "refused", "end", "left"), ("asked", "left")
+_UNSAID, _SHOULD = ("heartbeats", "refused", "end", "left"), ("asked", "left", "tries")
 #: Parts that nothing later depends on.
-_IDLE = ("asked", "settings", "heartbeats", "refused", "end", "left")
+_IDLE = ("asked", "settings", "heartbeats", "refused", "end", "left", "tries")
 
 
 def queues(value: Any) -> str:
@@ -57,6 +63,10 @@ def _ended(value: Any) -> Worded:
     return {name: ", then ".join(how) for name, how in found.items()}
 
 
+def _tries(value: Any) -> Worded:
+    return {f"queue {queue}, message {offset}": f"forwarded at attempt {attempt}" for queue, offset, attempt in value}
+
+
 _WORDS: Mapping[str, Wording] = {
     "receives": each("member", queues),
     "asked": listed(_asked),
@@ -65,36 +75,39 @@ _WORDS: Mapping[str, Wording] = {
     "settings": each("member", bare),
     "heartbeats": each("member", bare),
     "refused": bare,
+    "tries": _tries,
     "end": bare,
     "left": plain,
 }
 _SAID: Mapping[str, Wording] = {"queue": lambda queue: "every queue" if queue == EVERY else str(queue)}
 
 
-def beginning(sentence: str, *, weight: int = 1) -> Callable[[type[O]], type[O]]:
+def beginning(sentence: str, *, weight: int = 1, guard: Guard | None = None) -> Callable[[type[O]], type[O]]:
     """Declare the operation that says how a case begins: nothing is seen after it."""
-    return operation(sentence, side=Side.GRPC, weight=weight)
+    return operation(sentence, side=Side.GRPC, weight=weight, guard=guard)
 
 
 @dataclass(frozen=True)
 class Moves:
-    """Declares the moves of one suite, which has these rules."""
+    """Declares the moves of one suite, which has these rules; ``fifo``: of a FIFO group."""
 
     rules: Collection[str]
+    fifo: bool = False
 
     def move(self, sentence: str, *, weight: int = 1, guard: Guard | None = None) -> Callable[[type[O]], type[O]]:
         """Declare a move: an operation of gRPC consumers."""
-        return self._declared(sentence, PARTS, _SEEN, weight, guard)
+        return self._declared(sentence, {}, "", weight, guard)
 
     def end(self, sentence: str, *, weight: int = 1, guard: Guard | None = None) -> Callable[[type[O]], type[O]]:
         """Declare the move that shuts a member down: its end is seen, too."""
-        return self._declared(sentence, _END_PARTS, f"{_SEEN} {_END}", weight, guard)
+        return self._declared(sentence, _END_PARTS, f" {_END}", weight, guard)
 
     def _declared(
-        self, sentence: str, parts: Mapping[str, tuple[str, ...]], seen: str, weight: int, guard: Guard | None
+        self, sentence: str, more: Mapping[str, tuple[str, ...]], seen: str, weight: int, guard: Guard | None
     ) -> Callable[[type[O]], type[O]]:
+        parts = {**PARTS, **(_FIFO_PARTS if self.fifo else {}), **more}
         return operation(
-            f"{sentence} {seen}",
+            f"{sentence} {_SEEN}{_TRIES if self.fifo else ''}{seen}",
             side=Side.GRPC,
             weight=weight,
             guard=guard,

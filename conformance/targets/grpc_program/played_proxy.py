@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Sequence
 from typing import cast
 
@@ -19,11 +20,12 @@ from rocketmq_conformance.conformance.targets.client_program.program import Intr
 from rocketmq_conformance.conformance.targets.client_program.program_cases import NOT_CONNECTED
 from rocketmq_conformance.conformance.targets.client_program.required_consumers import LISTEN
 from rocketmq_conformance.conformance.targets.client_program.traffic_wait import Clock, Interrupted
+from rocketmq_conformance.models.client.grpc_fifo import cannot_forward
 from rocketmq_conformance.models.client.grpc_push import ASSIGN, HEARTBEAT, MEMBERS, GrpcPushState, keeps_lost, may_go
 from rocketmq_conformance.models.client.plan_words import SUCCEEDS
 from rocketmq_conformance.models.outcome import Err, Expected, Ok, Outcome, Unsupported, Value
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites import grpc_answers
+from rocketmq_conformance.suites import grpc_answers, grpc_fifo
 from rocketmq_conformance.suites import grpc_push as operations
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Suite
@@ -56,7 +58,7 @@ class PlayedProxy:
         bound = suite.bind(profile)
         self._state, self._handlers = bound.initial, bound.handlers
         self.case = ProxyCase(TOPIC, GROUP, time.monotonic)
-        prepare(self.case)
+        prepare(self.case, self._state.setting)
         self._door = GrpcDoor(self.case)
         self.programs: dict[int, Program] = {}
         #: The client ids of the members that run.
@@ -96,9 +98,8 @@ class PlayedProxy:
         self.case.begin_step()
         gone = None
         match operation:
-            case operations.Prepare():
-                if not before.begun:
-                    prepare(self.case, *operation.args)
+            case operations.Prepare() | grpc_fifo.Prepare():
+                prepare(self.case, self._state.setting)
                 return Ok()
             case operations.Join(member) if member not in self.programs:
                 self.start(member)
@@ -110,10 +111,10 @@ class PlayedProxy:
                 crashed = self.ids.pop(member)
                 self.programs.pop(member).kill()
                 self._clock.wait(lambda: not self.case.open_receives(crashed), LIMIT)
-            case grpc_answers.Send(queue, form):
-                arrive(self.case, queue, form)
-            case operations.Send(queue):
-                arrive(self.case, queue)
+            case grpc_fifo.Send(queue, form, messages):
+                arrive(self.case, queue, "ordinary" if cannot_forward(before) else form, messages)
+            case operations.Send():
+                arrive(self.case, *operation.args)
             case operations.Listen(listener):
                 self._listener = listener
                 for program in self.programs.values():
@@ -122,9 +123,10 @@ class PlayedProxy:
                 self.case.come_again()
             case operations.Assign(assigned):
                 assign(self.case, assigned)
-            case grpc_answers.Refuse(call, code):
-                refuse(self.case, call, code)
-            case grpc_answers.Mend():
+            case grpc_answers.Refuse(call, code) | grpc_fifo.Refuse(call, code):
+                if self._state.refused == (call, code):
+                    refuse(self.case, call, code)
+            case grpc_answers.Mend() | grpc_fifo.Mend():
                 self.case.mend()
             case operations.Join() | operations.Leave() | operations.Crash() | operations.Look():
                 pass
@@ -201,7 +203,7 @@ class PlayedProxy:
             found[:] = [one] if agree else []
             return agree
 
-        self._clock.wait(lambda: self._ended() or is_there(), LIMIT)
+        self._clock.wait(lambda: self._ended() or is_there(), LIMIT + self._waits())
         insists = isinstance(operation, grpc_answers.Mend) and keeps_lost(self._state)
         self._clock.wait(self._ended, _INSISTENCE if insists else QUIET)
         # between the end of a poll and the next one no receive is open
@@ -238,6 +240,12 @@ class PlayedProxy:
         elif isinstance(operation, operations.Assign) or _reassigned(before, self._state):
             calls = {ASSIGN}
         return all(self.case.calls[client, call] for client in self.ids.values() for call in calls)
+
+    def _waits(self) -> float:
+        """Seconds that the messages of a FIFO group wait at most, in queues that are consumed side by side."""
+        settings = self.case.settings
+        waits = sum(settings.delay(attempt) for attempt in range(1, settings.attempts)) if settings.fifo else 0.0
+        return waits * max(Counter(one.queue for one in self._state.messages).values(), default=0)
 
     def _ended(self) -> str:
         """What is to be said of a program that ended by itself, or ""."""

@@ -132,8 +132,7 @@ class GrpcConsumer:
     def received(self, line: Line, code: int, given: Sequence[Given]) -> None:
         """A receive was answered: consume what it brought, and receive again."""
         self.open -= 1
-        for one in given:
-            self.consume(one)
+        self.take(given)
         if code in (Code.OK, Code.MESSAGE_NOT_FOUND):
             self.receive(line)
         else:
@@ -145,14 +144,22 @@ class GrpcConsumer:
 
     # --- messages ---------------------------------------------------------------------------------------------
 
+    def take(self, given: Sequence[Given]) -> None:
+        """Consume what a receive brought."""
+        for one in given:
+            self.consume(one)
+
     def consume(self, given: Given) -> None:
         """Give a message to the listener, unless its body is not what was sent."""
-        data, checksum = body_of(given.message)
-        body = Body(data, checksum, given.message.form.digest, given.message.form.compressed)
-        if self.sum_of(body) == checksum and self.listener(self.read(body)):
+        if self.is_whole(given) and self.listener(self.read(_body(given))):
             self.acknowledge(given)
         else:
             self.give_back(given)
+
+    def is_whole(self, given: Given) -> bool:
+        """Is the body of a message what was sent?"""
+        body = _body(given)
+        return self.sum_of(body) == body.checksum
 
     def sum_of(self, body: Body) -> str:
         """The checksum of a body."""
@@ -168,11 +175,13 @@ class GrpcConsumer:
         """A body as it was before it was sent."""
         return gzip.decompress(body.data) if body.compressed else body.data
 
-    def acknowledge(self, given: Given) -> None:
-        """Say that a message was consumed, until that is taken."""
+    def acknowledge(self, given: Given, then: Callable[[], None] = lambda: None) -> None:
+        """Say that a message was consumed, until that is taken, and go on then."""
         code = self.proxy.acknowledge(self.client, given.message.id, given.handle)
         if self.is_repeated(code):
-            self.timers.after(AGAIN, lambda: self.acknowledge(given))
+            self.timers.after(AGAIN, lambda: self.acknowledge(given, then))
+        else:
+            then()
 
     def give_back(self, given: Given) -> None:
         """Have a message come again later, until that is taken."""
@@ -186,7 +195,9 @@ class GrpcConsumer:
 
     def delay(self, attempt: int) -> float:
         """Seconds until a message comes again that failed at this attempt."""
-        if self.settings.exponential:
-            first, longest, factor = self.settings.backoff
-            return min(first * factor ** (attempt - 1), longest)
-        return self.settings.backoff[min(attempt, len(self.settings.backoff)) - 1]
+        return self.settings.delay(attempt)
+
+
+def _body(given: Given) -> Body:
+    data, checksum = body_of(given.message)
+    return Body(data, checksum, given.message.form.digest, given.message.form.compressed)

@@ -9,6 +9,7 @@ from rocketmq_conformance.conformance.fakes.proxy_seen import end, seen
 from rocketmq_conformance.conformance.targets.port.grpc_consumer import GrpcConsumer
 from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.conformance.targets.port.virtual_timers import VirtualTimers
+from rocketmq_conformance.models.client.grpc_push import Setting
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites import grpc_push as operations
 from rocketmq_conformance.suites.declare.topologies import GROUP, TOPIC
@@ -23,7 +24,9 @@ class GrpcPush:
     """The members that run."""
 
     #: What each member is.
-    consumer = GrpcConsumer
+    consumer: type[GrpcConsumer] = GrpcConsumer
+    #: How a case begins that says nothing.
+    begins = Setting()
 
     def __init__(self, transport: Transport) -> None:
         pass  # it calls a proxy, and no broker
@@ -32,7 +35,7 @@ class GrpcPush:
         """Begin a case: no member runs."""
         self.timers = VirtualTimers()
         self.proxy = ProxyCase(TOPIC, GROUP, self.timers.now)
-        prepare(self.proxy)
+        prepare(self.proxy, self.begins)
         self.members: list[GrpcConsumer | None] = [None] * _MEMBERS
         self.begun = self.fails = False
 
@@ -44,7 +47,7 @@ class GrpcPush:
     def prepare(self, assigned: str, batch: int, backoff: str) -> Result:
         """Choose how the case begins."""
         if not self.begun:
-            prepare(self.proxy, assigned, batch, backoff)
+            prepare(self.proxy, Setting(assigned, batch, backoff))
         return None
 
     def join(self, member: int) -> Result:
@@ -86,10 +89,10 @@ class GrpcPush:
         """Is the end of a message refused that a member holds?"""
         return False
 
-    def send(self, queue: int, form: str = "ordinary") -> Result:
-        """A message arrives in a queue, or in every queue."""
+    def send(self, queue: int, form: str = "ordinary", messages: int = 1) -> Result:
+        """Messages arrive in a queue, or in every queue."""
         self.proxy.begin_step()
-        arrive(self.proxy, queue, form)
+        arrive(self.proxy, queue, form, messages)
         return self.look()
 
     def listen(self, listener: str) -> Result:

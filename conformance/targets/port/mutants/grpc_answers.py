@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rocketmq_conformance.conformance.fakes.proxy_case import Given
 from rocketmq_conformance.conformance.remoting.grpc_codes import Code
@@ -23,7 +23,7 @@ _mutant = declared(MUTANTS, "grpc-answers").of(_member)
 
 @_mutant("D425", "An acknowledgement that is refused is not sent again.")
 class GrpcSwallowsRefusals(GrpcConsumer):
-    def acknowledge(self, given: Given) -> None:
+    def acknowledge(self, given: Given, then: Callable[[], None] = lambda: None) -> None:
         self.proxy.acknowledge(self.client, given.message.id, given.handle)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rocketmq_conformance.conformance.fakes.proxy_case import Asked, Given, Said
 from rocketmq_conformance.conformance.remoting.grpc_codes import ClientType
@@ -77,7 +77,7 @@ class GrpcForgetsFailures(GrpcConsumer):
 
 @_mutant("D424", "Every message is acknowledged twice.")
 class GrpcAcknowledgesTwice(GrpcConsumer):
-    def acknowledge(self, given: Given) -> None:
+    def acknowledge(self, given: Given, then: Callable[[], None] = lambda: None) -> None:
         super().acknowledge(given)
         super().acknowledge(given)
 
