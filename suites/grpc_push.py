@@ -4,7 +4,6 @@ from typing import Annotated
 
 from rocketmq_conformance.models.client.grpc_push import (
     ASSIGNMENTS,
-    BACKOFFS,
     MEMBERS,
     QUEUES,
     GrpcPushModel,
@@ -34,7 +33,7 @@ QUEUE = Values(EVERY, *QUEUES, weights=(2, 1, 1))
 class Prepare(Operation):
     assigned: Annotated[str, Values("any", "both")]
     batch: Annotated[int, Values(32, 3, 1)]
-    backoff: Annotated[str, Values(*BACKOFFS)]
+    backoff: Annotated[str, Values("customized", "exponential")]
 
 
 @MOVES.move("A member is started, unless it runs.", weight=6)

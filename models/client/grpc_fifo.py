@@ -132,7 +132,6 @@ def _consume(state: GrpcPushState, queue: int, work: Work) -> None:
             for at in taken:
                 messages[at] = messages[at]._replace(place=TAKEN, attempts=1)
                 work.given.append((queue, messages[at].offset, 1))
-                work.kinds.append("messages are given")
                 work.rules += ("GP-RCV-1", *(("GP-FIFO-1",) if at != taken[0] else ()))
         for at in taken:
             messages[at], how = _ended(state, messages[at], work)
@@ -158,7 +157,7 @@ def _ended(state: GrpcPushState, message: Message, work: Work) -> tuple[Message,
         work.kinds.append("the next one waits")
         return message, ""
     if dies:
-        work.kinds.append(f"dead at attempt {message.attempts}, {state.setting.backoff}")
+        work.kinds.append(f"dead at attempt {message.attempts}")
     return message._replace(place=GONE), DEAD if dies else ACKNOWLEDGED
 
 
