@@ -357,7 +357,7 @@ class ProxyCase:
         """Can a member not have tried a message of a FIFO group as often as it may, and waited each time?"""
         began = max(message.given_at, self._last_end.get(message.queue, 0.0))
         waits = sum(self.settings.delay(attempt) for attempt in range(message.attempts, self.settings.attempts))
-        return not message.form.corrupted and self._now() - began < waits * _ALMOST
+        return self.settings.fifo and not message.form.corrupted and self._now() - began < waits * _ALMOST
 
     def _give(self, message: Held) -> Given:
         message.attempts += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -112,8 +113,11 @@ class Consumer:
         while queue in self.assigned and not self.ends.is_set():
             batch, polling = subscription.receive_batch_size, subscription.long_polling_timeout.seconds
             code, messages = self.calls.receive(self.group, self.topic, queue, batch, polling)
-            for message in messages:
-                self._consume(message)
+            if subscription.fifo:
+                threading.Thread(target=self._consume_in_order, args=(messages,), daemon=True).start()
+            else:
+                for message in messages:
+                    self._consume(message)
             if code not in (Code.OK, Code.MESSAGE_NOT_FOUND):
                 time.sleep(0.4)
 
@@ -126,6 +130,31 @@ class Consumer:
             waits = self.settings.backoff_policy.customized_backoff.next
             delay = waits[min(properties.delivery_attempt, len(waits)) - 1]
             self.calls.call("ChangeInvisibleDuration", **what, invisible_duration={"seconds": delay.seconds})
+
+    def _consume_in_order(self, messages: list[Any]) -> None:
+        for message in messages:
+            self._consume_until_it_ends(message)
+
+    def _consume_until_it_ends(self, message: Any) -> None:
+        """What fails is tried as often as it may be, and what is refused sent again."""
+        properties, most = message.system_properties, self.settings.backoff_policy.max_attempts
+        what = {"message_id": properties.message_id, "receipt_handle": properties.receipt_handle}
+        whole = hashlib.md5(message.body).hexdigest().upper() == properties.body_digest.checksum
+        attempt = properties.delivery_attempt
+        while whole and not (consumed := self.succeeds) and attempt < most:
+            time.sleep(self.settings.backoff_policy.customized_backoff.next[attempt - 1].seconds)
+            attempt += 1
+        entries = [what]
+        while True:
+            if whole and consumed:
+                code = self.calls.call("AckMessage", group={"name": self.group}, entries=entries).status.code
+            else:
+                code = self.calls.call(
+                    "ForwardMessageToDeadLetterQueue", **what, delivery_attempt=attempt, max_delivery_attempts=most
+                ).status.code
+            if code == Code.OK:
+                return
+            time.sleep(0.4)
 
     def stop(self) -> None:
         """Wait for the receives, and say that it ends."""

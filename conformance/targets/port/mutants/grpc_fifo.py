@@ -57,7 +57,7 @@ class GrpcGivesUpBefore(GrpcInOrder):
         super().attempt(one, number + 1, then)
 
 
-@_mutant("D432", "A message that failed for the last time is acknowledged.")
+@_mutant("D434", "A message that failed for the last time is acknowledged.")
 class GrpcForgetsTheDead(GrpcInOrder):
     def forward(self, one: Given, number: int, then: Callable[[], None] = lambda: None) -> None:
         self.acknowledge(one, then)
@@ -91,19 +91,19 @@ class GrpcStopsAtTheDead(GrpcInOrder):
         self.timers.after(AGAIN, lambda: self.forward(one, number))
 
 
-@_mutant("D435", "A message of a FIFO group whose checksum is wrong is given back.")
+@_mutant("D422", "A message of a FIFO group whose checksum is wrong is given back.")
 class GrpcGivesBackInOrder(GrpcInOrder):
     def discard(self, one: Given) -> None:
         self.give_back(one)
 
 
-@_mutant("D435", "A message of a FIFO group whose checksum is wrong is tried as one that fails.")
+@_mutant("D422", "A message of a FIFO group whose checksum is wrong is tried as one that fails.")
 class GrpcTriesTheCorrupted(GrpcInOrder):
     def is_whole(self, given: Given) -> bool:
         return True
 
 
-@_mutant("D435", "A message of a FIFO group whose checksum is wrong is dropped.")
+@_mutant("D422", "A message of a FIFO group whose checksum is wrong is dropped.")
 class GrpcDropsTheCorrupted(GrpcInOrder):
     def discard(self, one: Given) -> None:
         pass

@@ -18,7 +18,7 @@ from rocketmq_conformance.conformance.targets.grpc_program.smoke import look_at
 from rocketmq_conformance.conformance.targets.opener import open_address
 from rocketmq_conformance.models.outcome import Err, Ok, agrees
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites import grpc_answers, grpc_push
+from rocketmq_conformance.suites import grpc_answers, grpc_fifo, grpc_push
 from rocketmq_conformance.suites.declare.operation import Operation
 
 PROGRAM = f"{sys.executable} {grpc_calls.__file__}"
@@ -34,7 +34,9 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def played(command: str, *plan: Operation) -> tuple[list[str], played_proxy.PlayedProxy]:
     """The parts of each answer that are not as expected."""
-    suite = grpc_answers.SUITE if any(isinstance(one, grpc_answers.Refuse) for one in plan) else grpc_push.SUITE
+    suite = next(
+        one for one in (grpc_push.SUITE, grpc_answers.SUITE, grpc_fifo.SUITE) if {*map(type, plan)} <= {*one.operations}
+    )
     bound = suite.bind(Profile())
     state, differ = bound.initial, []
     program = GrpcProgram(command, lanes=1)
@@ -67,6 +69,25 @@ def test_a_consumer_that_does_everything_conforms() -> None:
         grpc_push.Join(1),
         grpc_push.Crash(1),
         grpc_push.Leave(0),
+    )
+    assert differ == []
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_consumer_of_a_group_in_order_conforms() -> None:
+    differ, _ = played(
+        PROGRAM,
+        grpc_fifo.Prepare(3, "short", 2),
+        grpc_fifo.Join(0),
+        grpc_fifo.Refuse("AckMessage", "TOO_MANY_REQUESTS"),
+        grpc_fifo.Send(0, "ordinary", 3),
+        grpc_fifo.Listen("fails"),
+        grpc_fifo.Mend(),
+        grpc_fifo.Send(1, "corrupted", 1),
+        grpc_fifo.Refuse("ForwardMessageToDeadLetterQueue", "INTERNAL_SERVER_ERROR"),
+        grpc_fifo.Send(1, "corrupted", 3),
+        grpc_fifo.Mend(),
+        grpc_fifo.Leave(0),
     )
     assert differ == []
 
