@@ -61,7 +61,7 @@ RULES = (
     Rule(
         "GP-FIFO-5",
         "What forwards a message says at which attempt it was, and how many there may be.",
-        _JAVA.format("ConsumerImpl#wrapForwardMessageToDeadLetterQueueRequest"),
+        _JAVA.format("PushConsumerImpl#wrapForwardMessageToDeadLetterQueueRequest"),
         level=Level.SHOULD,
     ),
 )

@@ -1,5 +1,6 @@
 """What the suites of gRPC consumers share: what a proxy sees after each of their moves."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -63,6 +64,15 @@ def _ended(value: Any) -> Worded:
     return {name: ", then ".join(how) for name, how in found.items()}
 
 
+def _ended_in_order(value: Any) -> Worded:
+    places = Counter[int]()
+    found = {}
+    for queue, offset, how in value:
+        places[queue] += 1
+        found[f"queue {queue}, end {places[queue]}"] = f"message {offset}: {how}"
+    return found
+
+
 def _tries(value: Any) -> Worded:
     return {f"queue {queue}, message {offset}": f"forwarded at attempt {attempt}" for queue, offset, attempt in value}
 
@@ -115,6 +125,6 @@ class Moves:
             unsaid=tuple(name for name in parts if name in _UNSAID),
             idle=tuple(name for name in parts if name in _IDLE),
             should=tuple(name for name in parts if name in _SHOULD),
-            words={name: _WORDS[name] for name in parts},
+            words={**{name: _WORDS[name] for name in parts}, **({"ended": _ended_in_order} if self.fifo else {})},
             said=_SAID,
         )
