@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rocketmq_conformance.conformance.fakes.proxy_case import ProxyCase, ProxySettings
 from rocketmq_conformance.conformance.remoting.grpc_codes import Code
+from rocketmq_conformance.models.client.grpc_fifo import begins
 from rocketmq_conformance.models.client.grpc_forms import FORMS
 from rocketmq_conformance.models.client.grpc_push import ASSIGNMENTS, POLLING, SETTING_BACKOFFS, Setting
 from rocketmq_conformance.models.client.plan_words import EVERY
@@ -16,6 +19,16 @@ def prepare(case: ProxyCase, setting: Setting) -> None:
         setting.batch, POLLING, waits, exponential=exponential, attempts=setting.attempts, fifo=setting.fifo
     )
     assign(case, setting.assigned)
+
+
+def prepare_push(case: ProxyCase, *said: Any) -> None:
+    """How a case of any group begins, by what a plan says of it, if anything."""
+    prepare(case, Setting(*said))
+
+
+def prepare_fifo(case: ProxyCase, *said: Any) -> None:
+    """How a case of a FIFO group begins, by what a plan says of it, if anything."""
+    prepare(case, begins(*said))
 
 
 def assign(case: ProxyCase, assigned: str) -> None:

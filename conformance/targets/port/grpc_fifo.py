@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 from rocketmq_conformance.conformance.adapter import Methods
-from rocketmq_conformance.conformance.fakes.proxy_moves import prepare
+from rocketmq_conformance.conformance.fakes.proxy_moves import prepare_fifo
 from rocketmq_conformance.conformance.targets.port.grpc_answers import GrpcAnswers
 from rocketmq_conformance.conformance.targets.port.grpc_consumer import GrpcConsumer
 from rocketmq_conformance.conformance.targets.port.grpc_in_order import GrpcInOrder
-from rocketmq_conformance.models.client.grpc_fifo import begins
-from rocketmq_conformance.models.client.grpc_push import FORWARD
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites import grpc_fifo as operations
+
+_FORWARD = "ForwardMessageToDeadLetterQueue"
 
 
 class GrpcFifo(GrpcAnswers):
     """The members that run, and the call that is refused."""
 
     consumer: type[GrpcConsumer] = GrpcInOrder
-    begins = begins()
-
-    def prepare_fifo(self, batch: int, backoff: str, attempts: int) -> Result:
-        """Choose how the case begins."""
-        if not self.begun:
-            prepare(self.proxy, begins(batch, backoff, attempts))
-        return None
+    begins = staticmethod(prepare_fifo)
 
     def look(self) -> Result:
         """Let time pass, until no more messages end: those that fail are tried again."""
@@ -34,16 +28,16 @@ class GrpcFifo(GrpcAnswers):
 
     def send(self, queue: int, form: str = "ordinary", messages: int = 1) -> Result:
         """Messages arrive; none whose checksum is wrong while nothing is forwarded."""
-        return super().send(queue, "ordinary" if FORWARD in self.proxy.faults else form, messages)
+        return super().send(queue, "ordinary" if _FORWARD in self.proxy.faults else form, messages)
 
     def refuse(self, call: str, code: str) -> Result:
         """From now on a call is refused, unless a message with a wrong checksum is to be forwarded."""
-        return self.wait() if call == FORWARD and self.proxy.waits_corrupted() else super().refuse(call, code)
+        return self.wait() if call == _FORWARD and self.proxy.waits_corrupted() else super().refuse(call, code)
 
     def calls(self) -> Methods:
         """The method that does each operation of the suite, by its class."""
         return {
-            operations.Prepare: self.prepare_fifo,
+            operations.Prepare: self.prepare,
             operations.Join: self.join,
             operations.Leave: self.leave,
             operations.Send: self.send,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.fakes.proxy_case import ProxyCase
-from rocketmq_conformance.conformance.fakes.proxy_moves import arrive, assign, prepare
+from rocketmq_conformance.conformance.fakes.proxy_moves import arrive, assign, prepare_push
 from rocketmq_conformance.conformance.fakes.proxy_seen import end, seen
 from rocketmq_conformance.conformance.targets.port.grpc_consumer import GrpcConsumer
 from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.conformance.targets.port.virtual_timers import VirtualTimers
-from rocketmq_conformance.models.client.grpc_push import Setting
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites import grpc_push as operations
 from rocketmq_conformance.suites.declare.topologies import GROUP, TOPIC
@@ -25,8 +24,8 @@ class GrpcPush:
 
     #: What each member is.
     consumer: type[GrpcConsumer] = GrpcConsumer
-    #: How a case begins that says nothing.
-    begins = Setting()
+    #: How a case begins, by what its plan says of it.
+    begins = staticmethod(prepare_push)
 
     def __init__(self, transport: Transport) -> None:
         pass  # it calls a proxy, and no broker
@@ -35,7 +34,7 @@ class GrpcPush:
         """Begin a case: no member runs."""
         self.timers = VirtualTimers()
         self.proxy = ProxyCase(TOPIC, GROUP, self.timers.now)
-        prepare(self.proxy, self.begins)
+        self.begins(self.proxy)
         self.members: list[GrpcConsumer | None] = [None] * _MEMBERS
         self.begun = self.fails = False
 
@@ -44,10 +43,10 @@ class GrpcPush:
         self.timers.run(_STEP)
         return seen(self.proxy, [member.client if member else None for member in self.members])
 
-    def prepare(self, assigned: str, batch: int, backoff: str) -> Result:
+    def prepare(self, *said: str | int) -> Result:
         """Choose how the case begins."""
         if not self.begun:
-            prepare(self.proxy, Setting(assigned, batch, backoff))
+            self.begins(self.proxy, *said)
         return None
 
     def join(self, member: int) -> Result:
