@@ -243,6 +243,7 @@ def _asked(request: Any) -> Asked:
         _seconds(request.long_polling_timeout),
         request.filter_expression.expression,
         bool(request.attempt_id),
+        _seconds(request.invisible_duration),
     )
 
 

@@ -17,17 +17,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from rocketmq_conformance.conformance.remoting.grpc_codes import Code
+from rocketmq_conformance.conformance.remoting.grpc_codes import ClientType, Code
 from rocketmq_conformance.models.client.grpc_fifo import DEAD
 from rocketmq_conformance.models.client.grpc_forms import ORDINARY_FORM, GrpcForm
 from rocketmq_conformance.models.client.grpc_push import ACKNOWLEDGED, ANY_QUEUE
+from rocketmq_conformance.models.client.grpc_simple import STALE
 
 #: Seconds within which a receive after one that failed is hasty.
 HASTE = 0.2
 #: Which share of the time that a message has to wait passes at least by clocks that are not quite alike.
 _ALMOST = 0.9
-#: Of which message a handle was not the newest.
-STALE = "by a stale handle"
 #: The fault that is no answer at all.
 SILENCE = 0
 
@@ -62,13 +61,14 @@ class Said(NamedTuple):
 
 class Asked(NamedTuple):
     """What a receive asked for: messages, whether the proxy is to renew them, seconds of polling, an expression of
-    tags, and whether it named its attempt."""
+    tags, whether it named its attempt, and seconds for which they are to be hidden."""
 
     batch: int
     renews: bool
     polling: float
     expression: str
     attempt: bool
+    hidden: float = 0.0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -129,6 +129,8 @@ class ClientSeen:
     beats: set[tuple[str, int]] = field(default_factory=set)
     #: Its receives that were open when it said that it ends; None before.
     open_at_end: int | None = None
+    #: The queues that its receives named, one after the other.
+    named: list[int] = field(default_factory=list)
 
 
 class ProxyCase:
@@ -149,6 +151,8 @@ class ProxyCase:
         self.ended: list[tuple[int, int, str]] = []
         #: At which attempt messages were that were forwarded to the dead-letter queue.
         self.tries: list[tuple[int, int, int]] = []
+        #: What receives asked for since the step began.
+        self.asked_now: list[Asked] = []
         #: Refused calls, those that came again too soon, and all calls of each client.
         self.refused: Counter[str] = Counter()
         self.hasty: Counter[str] = Counter()
@@ -167,7 +171,7 @@ class ProxyCase:
     def begin_step(self) -> None:
         """Forget what messages did."""
         with self.lock:
-            self.given, self.ended, self.tries = [], [], []
+            self.given, self.ended, self.tries, self.asked_now = [], [], [], []
             self.refused, self.hasty, self.calls = Counter(), Counter(), Counter()
 
     def send(self, queue: int, form: GrpcForm = ORDINARY_FORM, messages: int = 1) -> None:
@@ -182,6 +186,14 @@ class ProxyCase:
         with self.lock:
             for message in self._messages:
                 message.free = message.free or (message.back and not message.done)
+            self._hand_out()
+
+    def time_is_up(self) -> None:
+        """The time of all messages is over that were given: they come again, and their handles count no more."""
+        with self.lock:
+            for message in self._messages:
+                if message.is_out:
+                    message.free, message.handle = True, self._new_handle(message)
             self._hand_out()
 
     def end_polls(self) -> None:
@@ -271,6 +283,11 @@ class ProxyCase:
         """A receive: the one that stays open, or None where it was answered at once."""
         with self.lock:
             self.asked.add(asked)
+            self.asked_now.append(asked)
+            seen = self.seen(client)
+            seen.named.append(queue)
+            if seen.said is not None and seen.said.kind == ClientType.SIMPLE_CONSUMER:
+                queue = ANY_QUEUE  # as a real proxy, which looks at the broker alone
             code = self.fault(client, "ReceiveMessage", queue)
             if code is not None and code != SILENCE:
                 deliver(code, ())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
-from rocketmq_conformance.conformance.fakes.proxy_case import ClientSeen, ProxyCase
+from rocketmq_conformance.conformance.fakes.proxy_case import Asked, ClientSeen, ProxyCase
 from rocketmq_conformance.conformance.remoting.grpc_codes import ClientType, Code
-from rocketmq_conformance.models.client.grpc_push import AGAIN, BEATS, RECEIVE, REPEATED, SETTINGS, TERMINATED
+from rocketmq_conformance.models.client.grpc_push import ACK, AGAIN, CHANGE, RECEIVE, REPEATED, TERMINATED
+from rocketmq_conformance.models.client.grpc_simple import IN_TURN
 from rocketmq_conformance.models.outcome import Value
 
 #: A call is seen to come again that was refused so many times.
@@ -21,7 +23,7 @@ def seen(case: ProxyCase, clients: Sequence[str | None]) -> tuple[Value, ...]:
     with case.lock:
         return (
             tuple(case.open_receives(one) if one else () for one in clients),
-            tuple(sorted({(one.batch, one.renews, f"{one.polling:g} s", one.expression) for one in case.asked})),
+            tuple(sorted({_polled(one) for one in case.asked})),
             tuple(sorted(case.given)),
             tuple(_in_order(case) if case.settings.fifo else sorted(case.ended)),
             tuple(_settings(case, case.seen(one)) if one else None for one in clients),
@@ -29,6 +31,37 @@ def seen(case: ProxyCase, clients: Sequence[str | None]) -> tuple[Value, ...]:
             _refused(case),
             *((tuple(sorted(case.tries)),) if case.settings.fifo else ()),
         )
+
+
+def simply_seen(case: ProxyCase, client: str | None) -> tuple[Value, ...]:
+    """The parts of an answer of a simple consumer, by its client id (None: it does not run)."""
+    with case.lock:
+        asked = ((*_polled(one), f"{one.hidden:g} s") for one in case.asked_now)
+        calls = Counter[str]()
+        for (_, call), times in case.calls.items():
+            calls[call] += times
+        one = case.seen(client) if client else None
+        return (
+            tuple(sorted(asked)),
+            tuple(sorted(case.given)),
+            tuple(sorted(case.ended)),
+            tuple((call, calls[call]) for call in (ACK, CHANGE, RECEIVE) if calls[call]),
+            _turn(one.named, case.queues) if one else None,
+            _settings(case, one) if one else None,
+            _beats(case, one) if one else None,
+        )
+
+
+def _polled(one: Asked) -> tuple[int, bool, str, str]:
+    return one.batch, one.renews, f"{one.polling:g} s", one.expression
+
+
+def _turn(named: Sequence[int], queues: int) -> str | None:
+    """How receives follow each other, once there were two."""
+    if len(named) < 2:
+        return None
+    at = next((at for at in range(1, len(named)) if named[at] != (named[at - 1] + 1) % queues), None)
+    return IN_TURN if at is None else f"queue {named[at]} after queue {named[at - 1]}"
 
 
 def end(case: ProxyCase, client: str) -> tuple[str, int | None]:
@@ -47,8 +80,8 @@ def _settings(case: ProxyCase, one: ClientSeen) -> str:
         return "none"
     topics = ", ".join(f"{topic} {expression}" for topic, expression in one.said.subscriptions)
     kind = _KINDS.get(one.said.kind, f"kind {one.said.kind}")
-    if (kind, one.said.group, topics) == ("push consumer", case.group, f"{case.topic} *"):
-        return SETTINGS
+    if (one.said.group, topics) == (case.group, f"{case.topic} *"):
+        return f"{kind} of the group, subscribed to all messages of the topic"
     return f"{kind} of the group {one.said.group}, subscribed to {topics or 'nothing'}"
 
 
@@ -56,9 +89,7 @@ def _beats(case: ProxyCase, one: ClientSeen) -> str | None:
     if not one.beats:
         return None
     said = {(group == case.group, _KINDS.get(kind, f"kind {kind}")) for group, kind in one.beats}
-    if said == {(True, "push consumer")}:
-        return BEATS
-    return "; ".join(sorted(f"of {'the' if own else 'another'} group, as {kind}" for own, kind in said))
+    return "; ".join(sorted(f"of {'the' if own else 'another'} group, as a {kind}" for own, kind in said))
 
 
 def _refused(case: ProxyCase) -> str | None:

@@ -53,11 +53,13 @@ def _asked(value: Any) -> str:
     return f"{batch} messages {'renewed by the proxy' if renews else 'not renewed'}, for {polling}, of {expression}"
 
 
-def _given(value: Any) -> Worded:
+def given(value: Any) -> Worded:
+    """Messages that were given."""
     return {f"queue {queue}, message {offset}": f"time {times}" for queue, offset, times in value}
 
 
-def _ended(value: Any) -> Worded:
+def ended(value: Any) -> Worded:
+    """What became of messages."""
     found: dict[str, list[str]] = {}
     for queue, offset, how in value:
         found.setdefault(f"queue {queue}, message {offset}", []).append(how)
@@ -80,8 +82,8 @@ def _tries(value: Any) -> Worded:
 _WORDS: Mapping[str, Wording] = {
     "receives": each("member", queues),
     "asked": listed(_asked),
-    "given": _given,
-    "ended": _ended,
+    "given": given,
+    "ended": ended,
     "settings": each("member", bare),
     "heartbeats": each("member", bare),
     "refused": bare,
@@ -89,7 +91,8 @@ _WORDS: Mapping[str, Wording] = {
     "end": bare,
     "left": plain,
 }
-_SAID: Mapping[str, Wording] = {"queue": lambda queue: "every queue" if queue == EVERY else str(queue)}
+#: The words of arguments.
+said: Mapping[str, Wording] = {"queue": lambda queue: "every queue" if queue == EVERY else str(queue)}
 
 
 def beginning(sentence: str, *, weight: int = 1, guard: Guard | None = None) -> Callable[[type[O]], type[O]]:
@@ -126,5 +129,5 @@ class Moves:
             idle=tuple(name for name in parts if name in _IDLE),
             should=tuple(name for name in parts if name in _SHOULD),
             words={**{name: _WORDS[name] for name in parts}, **({"ended": _ended_in_order} if self.fifo else {})},
-            said=_SAID,
+            said=said,
         )

@@ -37,11 +37,13 @@ class GrpcCalls:
         )
         return made(request(**fields) if requests is None else requests, metadata=self._metadata)
 
-    def settings(self, group: str, topic: str, ends: threading.Event) -> Any:
+    def settings(
+        self, group: str, topic: str, ends: threading.Event, kind: ClientType = ClientType.PUSH_CONSUMER
+    ) -> Any:
         """The settings that the proxy answers; the stream stays open until the event."""
         expression = {"type": 1, "expression": "*"}
         said = {"group": {"name": group}, "subscriptions": [{"topic": {"name": topic}, "expression": expression}]}
-        settings = {"client_type": int(ClientType.PUSH_CONSUMER), "subscription": said}
+        settings = {"client_type": int(kind), "subscription": said}
 
         def commands() -> Any:
             yield message_class("TelemetryCommand")(settings=settings)
@@ -49,7 +51,9 @@ class GrpcCalls:
 
         return next(self.call("Telemetry", commands())).settings
 
-    def receive(self, group: str, topic: str, queue: int, batch: int, polling: float) -> tuple[int, list[Any]]:
+    def receive(
+        self, group: str, topic: str, queue: int, batch: int, polling: float, **more: Any
+    ) -> tuple[int, list[Any]]:
         """A code, and messages."""
         code, messages = 0, []
         for answer in self.call(
@@ -58,8 +62,8 @@ class GrpcCalls:
             message_queue={"topic": {"name": topic}, "id": queue},
             filter_expression={"type": 1, "expression": "*"},
             batch_size=batch,
-            auto_renew=True,
             long_polling_timeout={"seconds": int(polling)},
+            **(more or {"auto_renew": True}),
         ):
             if answer.HasField("status"):
                 code = answer.status.code
@@ -156,6 +160,10 @@ class Consumer:
                 return
             time.sleep(0.4)
 
+    def obey(self, command: dict[str, Any]) -> None:
+        """Do what a command asks for."""
+        self.succeeds = command["listen"] == "succeeds"
+
     def stop(self) -> None:
         """Wait for the receives, and say that it ends."""
         self.ends.set()
@@ -165,21 +173,68 @@ class Consumer:
         self.calls.close()
 
 
+class SimpleConsumer:
+    """A simple consumer, whose heartbeats come every second."""
+
+    def __init__(self, calls: GrpcCalls, group: str, topic: str) -> None:
+        self.calls, self.group, self.topic = calls, group, topic
+        self.ends = threading.Event()
+        self.queue = 0
+        #: Ids and handles of messages by their bodies.
+        self.messages: dict[str, dict[str, str]] = {}
+
+    def start(self) -> None:
+        """Send settings, and begin to send heartbeats."""
+        self.calls.settings(self.group, self.topic, self.ends, ClientType.SIMPLE_CONSUMER)
+        threading.Thread(target=self._beat, daemon=True).start()
+
+    def _beat(self) -> None:
+        while not self.ends.wait(1):
+            self.calls.call("Heartbeat", group={"name": self.group}, client_type=int(ClientType.SIMPLE_CONSUMER))
+
+    def obey(self, command: dict[str, Any]) -> None:
+        """Do what a command asks for."""
+        if "receive" in command:
+            self.queue = 1 - self.queue
+            hidden = {"invisible_duration": {"seconds": command["seconds"]}}
+            batch, polling = command["receive"], float(os.environ["ROCKETMQ_AWAIT"])
+            for message in self.calls.receive(self.group, self.topic, self.queue, batch, polling, **hidden)[1]:
+                properties = message.system_properties
+                what = {"message_id": properties.message_id, "receipt_handle": properties.receipt_handle}
+                self.messages[message.body.decode()] = what
+        elif "ack" in command and command["ack"] in self.messages:
+            self.calls.call("AckMessage", group={"name": self.group}, entries=[self.messages[command["ack"]]])
+        elif "change" in command and command["change"] in self.messages:
+            what = self.messages[command["change"]]
+            hidden = {"invisible_duration": {"seconds": command["seconds"]}}
+            answer = self.calls.call("ChangeInvisibleDuration", **what, **hidden)
+            if answer.status.code == Code.OK:
+                what["receipt_handle"] = answer.receipt_handle
+
+    def stop(self) -> None:
+        """Say that it ends."""
+        self.ends.set()
+        self.calls.call("NotifyClientTermination", group={"name": self.group})
+        self.calls.close()
+
+
 def main() -> None:
     """Run the consumer that the environment asks for."""
-    print(json.dumps({"takes": ["listen"]}), flush=True)
+    simple = os.environ["ROCKETMQ_KIND"] == "simple"
+    print(json.dumps({"takes": ["receive" if simple else "listen"]}), flush=True)
     calls = GrpcCalls(os.environ["ROCKETMQ_ENDPOINTS"], os.environ["ROCKETMQ_INSTANCE"])
-    consumer = Consumer(calls, os.environ["ROCKETMQ_GROUP"], os.environ["ROCKETMQ_TOPIC"])
+    kind = SimpleConsumer if simple else Consumer
+    consumer = kind(calls, os.environ["ROCKETMQ_GROUP"], os.environ["ROCKETMQ_TOPIC"])
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
 
     def obey() -> None:
         for line in sys.stdin:
-            consumer.succeeds = json.loads(line)["listen"] == "succeeds"
+            consumer.obey(json.loads(line))
         os._exit(0)
 
-    threading.Thread(target=obey, daemon=True).start()
     consumer.start()
+    threading.Thread(target=obey, daemon=True).start()
     stop.wait()
     consumer.stop()
 

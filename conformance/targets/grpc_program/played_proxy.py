@@ -21,7 +21,15 @@ from rocketmq_conformance.conformance.targets.client_program.program_cases impor
 from rocketmq_conformance.conformance.targets.client_program.required_consumers import LISTEN
 from rocketmq_conformance.conformance.targets.client_program.traffic_wait import Clock, Interrupted
 from rocketmq_conformance.models.client.grpc_fifo import cannot_forward
-from rocketmq_conformance.models.client.grpc_push import ASSIGN, HEARTBEAT, MEMBERS, GrpcPushState, keeps_lost, may_go
+from rocketmq_conformance.models.client.grpc_push import (
+    ASSIGN,
+    HEARTBEAT,
+    MEMBERS,
+    POLLING,
+    GrpcPushState,
+    keeps_lost,
+    may_go,
+)
 from rocketmq_conformance.models.client.plan_words import SUCCEEDS
 from rocketmq_conformance.models.outcome import Err, Expected, Ok, Outcome, Unsupported, Value
 from rocketmq_conformance.models.profile import Profile
@@ -47,24 +55,31 @@ _STARTS = threading.BoundedSemaphore(2)
 #: The parts of an answer that a member shows when its timer is due.
 _HEARTBEATS = list(operations.Look.spec.answer).index("heartbeats")
 _REFUSED = list(operations.Look.spec.answer).index("refused")
-_NONE = f"none within {LIMIT:g} s"
+NONE = f"none within {LIMIT:g} s"
 
 
 class PlayedProxy:
     """The members of one case, and what is done to them and their proxy."""
+
+    #: The consumer that its programs are to be: ``ROCKETMQ_KIND``.
+    kind = "push"
 
     def __init__(self, suite: Suite, profile: Profile, command: Sequence[str], interrupted: threading.Event) -> None:
         self.suite, self._command, self._clock = suite, command, Clock(interrupted)
         bound = suite.bind(profile)
         self._state, self._handlers = bound.initial, bound.handlers
         self.case = ProxyCase(TOPIC, GROUP, time.monotonic)
-        prepare(self.case, self._state.setting)
+        self.prepare()
         self._door = GrpcDoor(self.case)
         self.programs: dict[int, Program] = {}
         #: The client ids of the members that run.
         self.ids: dict[int, str] = {}
         self._listener = SUCCEEDS
         self._failure: Err | None = None
+
+    def prepare(self) -> None:
+        """How a case begins."""
+        prepare(self.case, self._state.setting)
 
     def close(self) -> None:
         """Kill the programs that still run, and end the proxy."""
@@ -99,14 +114,14 @@ class PlayedProxy:
         gone = None
         match operation:
             case operations.Prepare() | grpc_fifo.Prepare():
-                prepare(self.case, self._state.setting)
+                self.prepare()
                 return Ok()
             case operations.Join(member) if member not in self.programs:
                 self.start(member)
             case operations.Leave(member) if may_go(before, member):
                 gone = self.ids.pop(member)
                 if not self.programs.pop(member).stop(END):
-                    return Err("STILL_RUNNING", detail=f"it did not end within {END:g} s of SIGTERM")
+                    return self.still_running()
             case operations.Crash(member) if may_go(before, member):
                 crashed = self.ids.pop(member)
                 self.programs.pop(member).kill()
@@ -134,6 +149,11 @@ class PlayedProxy:
                 return Unsupported(f"a program is not asked for {operation.spec.name}")
         return self._look(operation, before, expected, gone)
 
+    @staticmethod
+    def still_running() -> Err:
+        """What is to be said of a program that does not end."""
+        return Err("STILL_RUNNING", detail=f"it did not end within {END:g} s of SIGTERM")
+
     def introduce(self) -> Introduced:
         """Start a member: what it says of itself. CannotRunError when it does not connect."""
         self.start(0)
@@ -149,7 +169,8 @@ class PlayedProxy:
             "ROCKETMQ_GROUP": GROUP,
             "ROCKETMQ_TOPIC": TOPIC,
             "ROCKETMQ_INSTANCE": ORDINARY.members[member],
-            "ROCKETMQ_KIND": "push",
+            "ROCKETMQ_KIND": self.kind,
+            "ROCKETMQ_AWAIT": f"{POLLING:g}",
             "ROCKETMQ_PROTOCOL": "grpc",
         }
 
@@ -177,8 +198,8 @@ class PlayedProxy:
         if program.code is not None:
             return f"{self._command[0]} ended with exit code {program.code} before it sent its settings.{words}"
         return (
-            f"{self._command[0]} sent no settings within {CONNECT:g} s: let it start a push consumer of the endpoints "
-            f"in ROCKETMQ_ENDPOINTS, without TLS.{words}"
+            f"{self._command[0]} sent no settings within {CONNECT:g} s: let it start a {self.kind} consumer of the "
+            f"endpoints in ROCKETMQ_ENDPOINTS, without TLS.{words}"
         )
 
     # --- what is seen -----------------------------------------------------------------------------------------
@@ -225,7 +246,7 @@ class PlayedProxy:
         if missing and not isinstance(operation, operations.Look):
             found[_HEARTBEATS] = None
         elif late:
-            found[_HEARTBEATS] = tuple(_NONE if at in missing else one for at, one in enumerate(beats))
+            found[_HEARTBEATS] = tuple(NONE if at in missing else one for at, one in enumerate(beats))
         if again is None:
             found[_REFUSED] = None
         elif late and found[_REFUSED] is None:

@@ -18,7 +18,7 @@ from rocketmq_conformance.conformance.targets.grpc_program.smoke import look_at
 from rocketmq_conformance.conformance.targets.opener import open_address
 from rocketmq_conformance.models.outcome import Err, Ok, agrees
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites import grpc_answers, grpc_fifo, grpc_push
+from rocketmq_conformance.suites import grpc_answers, grpc_fifo, grpc_push, grpc_simple
 from rocketmq_conformance.suites.declare.operation import Operation
 
 PROGRAM = f"{sys.executable} {grpc_calls.__file__}"
@@ -40,7 +40,7 @@ def played(command: str, *plan: Operation) -> tuple[list[str], played_proxy.Play
     bound = suite.bind(Profile())
     state, differ = bound.initial, []
     program = GrpcProgram(command, lanes=1)
-    with closing(played_proxy.PlayedProxy(suite, Profile(), command.split(), program._interrupted)) as case:
+    with closing(program.case(suite)) as case:
         for operation in plan:
             outcome = case.do(operation)
             state, expected, _ = bound.handlers[type(operation)](state, *operation.args)
@@ -88,6 +88,28 @@ def test_a_consumer_of_a_group_in_order_conforms() -> None:
         grpc_fifo.Send(1, "corrupted", 3),
         grpc_fifo.Mend(),
         grpc_fifo.Leave(0),
+    )
+    assert differ == []
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_simple_consumer_conforms() -> None:
+    differ, _ = played(
+        PROGRAM,
+        grpc_simple.Join(),
+        grpc_simple.Send(-1),
+        grpc_simple.Receive(2, 20),
+        grpc_simple.Refuse("ChangeInvisibleDuration", "TOO_MANY_REQUESTS"),
+        grpc_simple.Change(0, 0, 30),
+        grpc_simple.Mend(),
+        grpc_simple.Change(0, 0, 30),
+        grpc_simple.Acknowledge(0, 0),
+        grpc_simple.TimeIsUp(),
+        grpc_simple.Acknowledge(1, 0),
+        grpc_simple.Receive(32, 60),
+        grpc_simple.Receive(1, 60),
+        grpc_simple.Look(),
+        grpc_simple.Leave(),
     )
     assert differ == []
 
