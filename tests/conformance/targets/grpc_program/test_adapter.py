@@ -34,9 +34,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def played(command: str, *plan: Operation) -> tuple[list[str], played_proxy.PlayedProxy]:
     """The parts of each answer that are not as expected."""
-    suite = next(
-        one for one in (grpc_push.SUITE, grpc_answers.SUITE, grpc_fifo.SUITE) if {*map(type, plan)} <= {*one.operations}
-    )
+    suites = (grpc_push.SUITE, grpc_answers.SUITE, grpc_fifo.SUITE, grpc_simple.SUITE)
+    suite = next(one for one in suites if {*map(type, plan)} <= {*one.operations})
     bound = suite.bind(Profile())
     state, differ = bound.initial, []
     program = GrpcProgram(command, lanes=1)
