@@ -37,7 +37,7 @@ def _asked(value: Any) -> str:
 
 
 def _calls(value: Any) -> Worded:
-    return {call: f"{times} times" for call, times in value}
+    return {str(call): f"{times} times" for call, times in value}
 
 
 _WORDS: Mapping[str, Wording] = {

@@ -24,7 +24,7 @@ from rocketmq_conformance.models.broker.reset import ResetRequest
 from rocketmq_conformance.models.outcome import Result
 
 #: How long the gap of a race lasts (s): requests that are sent at the same time all come within it.
-GAP = 0.02
+GAP = 0.05
 
 MUTANTS: list[BrokerMutant] = []
 _offsets = declared(MUTANTS, "offsets", "broker-concurrent")

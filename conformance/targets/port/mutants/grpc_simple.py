@@ -20,7 +20,7 @@ def _member(consumer: type[GrpcSimpleConsumer]) -> type[GrpcSimple]:
 _mutant = declared(MUTANTS, "grpc-simple").of(_member)
 
 
-@_mutant("D435", "A change that is refused leaves the handle of that answer, which is none.")
+@_mutant("D435", "A simple consumer's change that is refused leaves no handle.")
 class GrpcSimpleTakesRefused(GrpcSimpleConsumer):
     def changed(self, message: str, code: int, handle: str) -> None:
         self.handles[message] = handle
@@ -85,7 +85,7 @@ class GrpcSimpleEndsAfterRefusals(GrpcSimpleConsumer):
         super().received(code, given)
 
 
-@_mutant("D423", "It ends without a word.")
+@_mutant("D423", "A simple consumer ends without a word.")
 class GrpcSimpleLeavesSilently(GrpcSimpleConsumer):
     def stop(self) -> None:
         self.running = False
