@@ -137,8 +137,8 @@ def is_timed(mutant: Mutant) -> bool:
 
 def noticed(mutant: Mutant, by: Mapping[str, Noticing]) -> bool:
     """Is a mutant noticed by the case that is kept, or, where the machine's clock has a part in it, by any?"""
-    if is_timed(mutant):
-        return find(mutant) is not None
+    if is_timed(mutant):  # a second try, as luck may fail one
+        return find(mutant) is not None or find(mutant) is not None
     return mutant.name in by and notices(mutant, by[mutant.name].case)
 
 
