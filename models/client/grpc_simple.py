@@ -40,7 +40,7 @@ RULES = (
         "GP-SIM-4",
         "A simple consumer acknowledges and changes a message by the handle with which it was received, or by that of "
         "the last change that was taken.",
-        "apache/rocketmq-apis ChangeInvisibleDurationResponse.receipt_handle",
+        "apache/rocketmq-apis ChangeInvisibleDurationResponse.receipt_handle @ v2.0.4",
     ),
 )
 
